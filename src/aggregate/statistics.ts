@@ -7,7 +7,7 @@ import {
   systemClock,
 } from "./session.ts";
 import type { RouteReason } from "./route/decision.ts";
-import { type BySpan, bySpan, SpanRing, SPANS } from "./span-ring.ts";
+import { type BySpan, bySpan, type ReadTimes, SpanRing, SPANS, valuesLater } from "./span-ring.ts";
 
 /** Upper ends of the classes that times are counted in, in milliseconds. */
 const LATENCY_LIMITS_MS: readonly number[] = [
@@ -56,6 +56,14 @@ export function joinHistories(all: readonly ArchiveHistory[]): ArchiveHistory {
       ),
     ),
   );
+}
+
+/** What was counted up to a time, with its history as it is now. */
+export function tallyLater(tally: ArchiveTally, times: ReadTimes): ArchiveTally {
+  const history = bySpan((name) =>
+    recordBy(HISTORY_COUNTS, (count) => valuesLater(tally.history[name][count], name, times, 0)),
+  );
+  return { ...tally, lastHour: history.minutes.asked, history };
 }
 
 /** Counts what archives answer, for the dashboard and metrics. A few hundred bytes an archive. */

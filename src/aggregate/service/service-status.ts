@@ -1,10 +1,10 @@
-import { joinRecalls, type RecallBySpan } from "../recall-history.ts";
+import { joinRecalls, type RecallBySpan, recallsLater } from "../recall-history.ts";
 import {
   type ArchiveTally,
-  joinHistories,
   joinReports,
   joinTallies,
   type RoutingReport,
+  tallyLater,
 } from "../statistics.ts";
 import type { EndpointState, UpstreamState } from "../upstream.ts";
 import type { OpenAggregator } from "./open-aggregator.ts";
@@ -116,6 +116,8 @@ export interface ServiceLoad {
 
 /** What one process is doing, as it tells the others. */
 export interface StatusSnapshot {
+  /** When it was made. */
+  readonly at: number;
   readonly startedAt: number;
   readonly isRouting: boolean;
   readonly settings: Readonly<Record<string, string>>;
@@ -147,8 +149,9 @@ export interface ServiceProcesses {
 }
 
 export function snapshotOf(status: StatusView, { underWay, waiting }: ServiceLoad): StatusSnapshot {
-  const { startedAt, isRouting, settings, list } = status;
+  const { now: at, startedAt, isRouting, settings, list } = status;
   return {
+    at,
     startedAt,
     isRouting,
     settings,
@@ -163,10 +166,11 @@ export function snapshotOf(status: StatusView, { underWay, waiting }: ServiceLoa
 
 /**
  * What several processes are doing, as one: counts are added, and of the state of an archive, a map
- * or the list the worst is shown. The archives are those of the first process.
+ * or the list the worst is shown. The archives are those of the first process. Snapshots may be older
+ * than `now`.
  */
 export class JoinedStatus implements StatusView {
-  readonly now: number = Date.now();
+  readonly now: number;
   readonly startedAt: number;
   readonly isRouting: boolean;
   readonly settings: Readonly<Record<string, string>>;
@@ -176,8 +180,9 @@ export class JoinedStatus implements StatusView {
   readonly #snapshots: readonly StatusSnapshot[];
 
   /** @param snapshots at least one. */
-  constructor(snapshots: readonly StatusSnapshot[]) {
+  constructor(snapshots: readonly StatusSnapshot[], now: number = Date.now()) {
     const [first] = snapshots;
+    this.now = now;
     this.#first = first;
     this.#snapshots = snapshots;
     this.startedAt = Math.min(...snapshots.map(({ startedAt }) => startedAt));
@@ -201,36 +206,44 @@ export class JoinedStatus implements StatusView {
   }
 
   recalls(): RecallBySpan {
-    return joinRecalls(this.#snapshots.flatMap(({ recalls }) => recalls ?? []));
+    const { now } = this;
+    return joinRecalls(
+      this.#snapshots.flatMap(({ at, recalls }) =>
+        recalls === undefined ? [] : recallsLater(recalls, { at, now }),
+      ),
+    );
   }
 
   archives(): ArchiveStatus[] {
     const byId = new Map<string, ArchiveStatus[]>();
-    for (const { archives } of this.#snapshots) {
+    const { now } = this;
+    for (const { at, archives } of this.#snapshots) {
       for (const each of archives) {
         const { id } = each.archive;
-        byId.set(id, [...(byId.get(id) ?? []), each]);
+        const status = { ...each, tally: tallyLater(each.tally, { at, now }) };
+        byId.set(id, [...(byId.get(id) ?? []), status]);
       }
     }
     return this.#first.archives.map(({ archive }) => joinArchive(byId.get(archive.id) ?? []));
   }
 }
 
-/** What processes have counted that ended, without how they were then. */
+/** What processes have counted that ended, and when, without how they were then. */
 export function endedSnapshot(
   last: StatusSnapshot,
   before: StatusSnapshot | undefined,
+  now?: number,
 ): StatusSnapshot {
-  const joined = new JoinedStatus(before === undefined ? [last] : [last, before]);
+  const joined = new JoinedStatus(before === undefined ? [last] : [last, before], now);
   const snapshot = snapshotOf(joined, { underWay: 0, waiting: 0 });
   const archives = snapshot.archives.map(({ archive, tally, counters }) => ({
     archive,
     upstream: NOT_ASKED,
-    tally: { ...tally, lastHour: tally.lastHour.map(() => 0), history: joinHistories([]) },
+    tally,
     map: undefined,
     counters,
   }));
-  return { ...snapshot, list: undefined, learning: undefined, recalls: undefined, archives };
+  return { ...snapshot, list: undefined, learning: undefined, archives };
 }
 
 const NOT_ASKED: UpstreamState = {

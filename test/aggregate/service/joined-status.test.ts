@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { bySpan, SPANS } from "../../../src/aggregate/span-ring.ts";
 import { joinedHealth } from "../../../src/aggregate/service/service-health.ts";
 import {
   endedSnapshot,
@@ -84,6 +85,53 @@ describe("what several processes know", () => {
       upstream: { consecutiveFailures: 1 },
       counters: { requests: 5 },
     });
+  });
+
+  it("keeps the history of those that ended, at the minutes and hours of which it is", async () => {
+    const archives = [await plainArchive("one", ["20050101000000"])];
+    const idle = snapshotOf(await aggregating(archives));
+    // Thirty minutes into an hour.
+    const start = 3_600_000 * 1000 + 1_800_000;
+    const lastOf = <Value>(name: keyof typeof SPANS, value: Value, empty: Value): Value[] =>
+      Array.from({ length: SPANS[name].count }, (_, i) =>
+        i === SPANS[name].count - 1 ? value : empty,
+      );
+    /** Of a process that was asked some times in a minute. */
+    const snapshotAt = (minutes: number, asked: number): StatusSnapshot => ({
+      ...idle,
+      at: start + minutes * 60_000,
+      recalls: bySpan((name) => lastOf<number | null>(name, 0.9, null)),
+      archives: idle.archives.map((status) => {
+        const history = bySpan((name) => {
+          const counts = lastOf(name, asked, 0);
+          return { asked: counts, spared: counts, hits: counts };
+        });
+        const lastHour = history.minutes.asked;
+        return { ...status, tally: { ...status.tally, asked, lastHour, history } };
+      }),
+    });
+    const first = endedSnapshot(snapshotAt(0, 2), undefined, start + 60_000);
+    const ended = endedSnapshot(snapshotAt(2, 2), first, start + 180_000);
+    const live = { ...snapshotAt(31, 1), recalls: undefined };
+    const joined = new JoinedStatus([live, ended], start + 31 * 60_000);
+    const asked = (minutes: number): (number | undefined)[] => {
+      const { history, lastHour } = joined.archives()[0]?.tally ?? {};
+      expect(history?.minutes.asked).toEqual(lastHour);
+      return [lastHour?.at(-1 - minutes), history?.minutes.hits.at(-1 - minutes)];
+    };
+    expect([0, 28, 29, 30, 31, 32].map(asked)).toEqual([
+      [1, 1],
+      [0, 0],
+      [2, 2],
+      [0, 0],
+      [2, 2],
+      [0, 0],
+    ]);
+    expect(joined.archives()[0]?.tally).toMatchObject({ asked: 5 });
+    expect(joined.archives()[0]?.tally.history.hours.asked.slice(-3)).toEqual([0, 4, 1]);
+    expect(joined.recalls().minutes.slice(-32, -28)).toEqual([0.9, null, 0.9, null]);
+    const late = new JoinedStatus([live, ended], start + 4 * 86_400_000).archives()[0]?.tally;
+    expect(late?.history.hours.asked.every((count) => count === 0)).toBe(true);
   });
 
   it("makes a service failing only if all of them are, and degraded if one is missing", async () => {
