@@ -28,6 +28,10 @@ interface LostConnectionsOptions {
  * own time is over. A worker that has no room for open files loses connections without a word, and gets
  * no other: it counts as stuck. This goes by messages that Node does not document: should they change,
  * it does nothing.
+ *
+ * Nor does `node:cluster` hear that the channel to a worker has ended while a connection is on its way
+ * there: until the worker is reaped it goes on to choose it for connections of other ports, and then
+ * drops them, open. It takes a worker out at `disconnect`, which is emitted here where Node does not.
  */
 export function closeLostConnections(worker: Worker, options: LostConnectionsOptions): void {
   const child = worker.process;
@@ -52,7 +56,19 @@ export function closeLostConnections(worker: Worker, options: LostConnectionsOpt
     watch();
     if (accepted === false && options.isStopping()) setImmediate(() => handle?.close?.());
   });
+  let isOut = false;
+  child.once("disconnect", () => (isOut = true));
+  const takeOut = (): void => {
+    if (!isOut) child.emit("disconnect");
+  };
+  const disconnect = child.disconnect.bind(child);
+  // Node calls it at the end of the channel; it keeps the channel while a connection is on its way.
+  child.disconnect = () => {
+    disconnect();
+    if (child.channel) takeOut();
+  };
   child.once("exit", () => {
+    takeOut();
     clearTimeout(timer);
     for (const handle of sent.values()) handle?.close?.();
     sent.clear();
