@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { aggregateProcess, writeList } from "../support/aggregate-process.ts";
+import { aggregateProcess, exampleSettings, writeList } from "../support/aggregate-process.ts";
 import { plainArchive } from "../support/aggregating.ts";
-import { ROOT } from "../support/code-blocks.ts";
 import { readExposition } from "../support/exposition.ts";
 import { scratchDir } from "../support/scratch.ts";
 
@@ -25,17 +24,15 @@ it.skipIf(process.platform === "win32")(
     );
     writeMap(map, 91 * DAY_MS);
     const list = writeList([await plainArchive("one", ["20050101000000"])]);
-    const example = readFileSync(`${ROOT}deploy/aggregator.example.json`, "utf8");
     writeFileSync(
       settings,
       JSON.stringify({
-        ...(JSON.parse(example) as object),
+        ...exampleSettings(),
         archives: list,
         port: 0,
         "combined-log": log,
         "metrics-port": 0,
         map: `one=${map}`,
-        prefix: "/mementos",
         sample: "0",
       }),
     );

@@ -1,9 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { aggregateProcess, writeList } from "../support/aggregate-process.ts";
+import {
+  aggregateProcess,
+  exampleProcess,
+  exampleSettings,
+  writeList,
+} from "../support/aggregate-process.ts";
 import { plainArchive } from "../support/aggregating.ts";
+import { ROOT } from "../support/code-blocks.ts";
 import { readExposition } from "../support/exposition.ts";
+import { followLinks } from "../support/follow-links.ts";
 import { alertRules, dashboard, dashboardQueries } from "../support/monitoring.ts";
 import { scratchDir } from "../support/scratch.ts";
 
@@ -39,6 +46,29 @@ it("has a dashboard and alerts of metrics that the service exposes, with labels 
     // Prometheus adds the first; the second has no value before there are samples.
     label === "instance" || label === "bound" || exposed.get(name)?.includes(`${label}="`) === true;
   expect(labelled.filter((each) => !isKnown(each))).toEqual([]);
+});
+
+it("has settings and proxies that fit: the same path and port, and links that lead back", async () => {
+  const { port, prefix, base } = exampleSettings();
+  const [service, path] = [`127.0.0.1:${String(port)}`, String(prefix)];
+  expect(base).toBeUndefined();
+  for (const [file, ...lines] of [
+    ["nginx.conf", `location ${path}/ {`, `proxy_pass http://${service}$request_uri;`],
+    ["apache.conf", `<Location ${path}/>`, `ProxyPass http://${service}${path}/ nocanon`],
+    ["Caddyfile", `handle ${path}/* {`, `reverse_proxy ${service} {`],
+  ] as const) {
+    const text = readFileSync(`${ROOT}deploy/${file}`, "utf8");
+    for (const line of lines) expect(text).toContain(line);
+  }
+  const { url } = await exampleProcess([await plainArchive("one", ["20050101000000"])]);
+  // As these proxies ask.
+  const headers = {
+    "X-Forwarded-For": "192.0.2.7",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Host": "aggregator.example.org",
+  };
+  const site = "https://aggregator.example.org";
+  await followLinks(`${site}${path}/`, headers, (link) => link.replace(site, url));
 });
 
 it("has a dashboard whose panels have ids, queries and places of their own", () => {

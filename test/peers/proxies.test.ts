@@ -2,8 +2,9 @@ import { connect } from "node:net";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { aggregateProcess, writeList } from "../support/aggregate-process.ts";
-import { aggregating, plainArchive } from "../support/aggregating.ts";
+import { aggregateProcess, exampleProcess, writeList } from "../support/aggregate-process.ts";
+import { plainArchive } from "../support/aggregating.ts";
+import { followLinks } from "../support/follow-links.ts";
 import { rawGet } from "../support/raw-http.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { until } from "../support/until.ts";
@@ -38,9 +39,7 @@ describe.each(PROXIES)("an aggregator behind $name", ({ name, path, start, ...pr
 
   it.skipIf(isMissing)(`is asked for what clients sent (skipped where ${missing})`, async () => {
     const one = await plainArchive("one", ["20050101000000"]);
-    const { url } = await aggregating([one], {
-      service: { prefix: "/mementos", trustedProxies: ["loopback"] },
-    });
+    const { url } = await exampleProcess([one]);
     const front = await start(new URL(url).port);
     for (const uri of URIS) {
       const answer = await rawGet(front, `/mementos/timemap/link/${uri}`);
@@ -55,6 +54,7 @@ describe.each(PROXIES)("an aggregator behind $name", ({ name, path, start, ...pr
     const about = await (await fetch(`${front}/mementos/about`, { headers })).text();
     expect(about).toContain(`curl ${front}/mementos/timemap/link/`);
     expect((await fetch(`${front}/mementos/openapi.json`)).status).toBe(200);
+    await followLinks(`${front}/mementos/`);
   });
 
   it.skipIf(isMissing)(`takes the word of the proxy only (skipped where ${missing})`, async () => {

@@ -1,7 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
+import { ROOT } from "./code-blocks.ts";
 import { scratchDir } from "./scratch.ts";
 import { type ProcessResult, spawnCli } from "./spawn-cli.ts";
 
@@ -29,6 +30,21 @@ export async function aggregateProcess(
     void done.then((result) => reject(new Error(result.stderr)));
   });
   return { url, kill: (signal) => void child.kill(signal), done, said: () => stderr };
+}
+
+/** The settings of `deploy/aggregator.example.json`. */
+export function exampleSettings(): Readonly<Record<string, unknown>> {
+  const text = readFileSync(`${ROOT}deploy/aggregator.example.json`, "utf8");
+  return JSON.parse(text) as Record<string, unknown>; // an object, or the tests fail
+}
+
+/** Starts an aggregator with the settings that operators begin with, for these archives. */
+export function exampleProcess(
+  archives: readonly { readonly archive: Archive }[],
+): Promise<AggregateProcess> {
+  const settings = join(scratchDir(), "aggregator.json");
+  writeFileSync(settings, JSON.stringify({ ...exampleSettings(), archives: writeList(archives) }));
+  return aggregateProcess(["--config", settings]);
 }
 
 /** Writes a list of these archives; gives its path. */
