@@ -23,7 +23,7 @@ it("has a dashboard and alerts of metrics that the service exposes, with labels 
   const archives = writeList([await plainArchive("one", ["20050101000000"])]);
   const map = join(scratchDir(), "one.ukvs");
   writeFileSync(map, "com,* 5\norg,* 5\n");
-  const options = ["--workers", "2", "--map", `one=${map}`];
+  const options = ["--workers", "2", "--map", `one=${map}`, "--recall", "0.98"];
   const { url } = await aggregateProcess(["--archives", archives, ...options]);
   await (await fetch(`${url}/timemap/link/http://example.org/`)).text();
   const families = readExposition(await (await fetch(`${url}/metrics`)).text());
@@ -75,6 +75,8 @@ it("has a dashboard whose panels have ids, queries and places of their own", () 
   const { panels } = dashboard();
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   expect(new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)).size).toBe(panels.length);
+  // The grid has 24 columns.
+  for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
   for (const { type, targets } of panels) expect((targets ?? []).length > 0).toBe(type !== "row");
 });
 

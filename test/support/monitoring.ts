@@ -6,7 +6,7 @@ interface Dashboard {
   readonly panels: readonly {
     readonly id: number;
     readonly type: string;
-    readonly gridPos: { readonly x: number; readonly y: number };
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number };
     readonly targets?: readonly { readonly expr: string }[];
   }[];
 }
