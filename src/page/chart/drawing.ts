@@ -128,8 +128,14 @@ interface Marker {
   readonly tip?: string | undefined;
 }
 
+/** The outline for a place. Places of the same colour have different ones: 64 series can be told apart. */
+function outlineOf(shape: number): string {
+  const round = Math.floor(shape / COLORS);
+  return SHAPES[(shape + round) % SHAPES.length] ?? "";
+}
+
 /** A marker of one of the shapes. */
 export function markerSvg(shape: number, { x, y, classes, tip }: Marker): string {
   const data = tip === undefined ? "" : ` data-tip="${escapeHtml(tip)}"`;
-  return `<path class="dot ${classes}" transform="translate(${px(x)} ${px(y)})" d="${SHAPES[shape % SHAPES.length] ?? ""}"${data}/>`;
+  return `<path class="dot ${classes}" transform="translate(${px(x)} ${px(y)})" d="${outlineOf(shape)}"${data}/>`;
 }

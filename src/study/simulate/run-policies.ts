@@ -1,5 +1,5 @@
 import type { LearningReport } from "../../aggregate/learn/learning-report.ts";
-import { MementoMapError } from "../../errors.ts";
+import { MementoMapError, quote } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import type { LookupStream } from "./lookup-stream.ts";
@@ -75,6 +75,7 @@ export async function simulate(all: SimulateOptions): Promise<PolicyResult[]> {
     );
   }
   const options = { ...all, stream: partOf(stream, others) };
+  checkOptions(options);
   const before = { ...all, stream: partOf(stream, 0, others), from: 0 };
   const made = new Map<MapKind, Promise<Maps>>();
   const maps = (kind: MapKind): Promise<Maps> => {
@@ -89,6 +90,24 @@ export async function simulate(all: SimulateOptions): Promise<PolicyResult[]> {
     for (const policy of policies) results.push(run(policy, options));
   }
   return results;
+}
+
+/** @throws MM_USAGE for what would count nothing, and for maps of archives that are not there */
+function checkOptions({ stream, from, archives, mapped }: SimulateOptions): void {
+  const originals = new Set(stream.lookups).size;
+  if (from >= originals) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `nothing is left to count after ${from} of ${originals} different originals (--from)`,
+    );
+  }
+  const ids = archives.map(({ id }) => id);
+  const unknown = mapped.find((id) => !ids.includes(id));
+  if (unknown === undefined) return;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `--mapped: there is no archive ${quote(unknown)}; there are ${ids.map(quote).join(", ")}`,
+  );
 }
 
 function partOf(stream: LookupStream, start: number, end?: number): LookupStream {

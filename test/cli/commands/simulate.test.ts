@@ -129,5 +129,10 @@ describe("mementomap simulate", () => {
     expect(await fault("--archives", list, "--lookups", bad)).toContain("no lookups");
     const all = ["--archives", list, "--lookups", stream];
     expect(await fault(...all, "--policy", "guess")).toContain(`unknown policy "guess"`);
+    const counted = "nothing is left to count after 600 of 600 different originals";
+    expect(await fault(...all, "--from", "600")).toContain(counted);
+    expect(await fault(...all, "--from", "300", "--others", "300")).toContain("300 of 300");
+    const maps = await fault(...all, "--policy", "maps", "--mapped", "nosuch");
+    expect(maps).toContain('--mapped: there is no archive "nosuch"; there are "');
   });
 });
