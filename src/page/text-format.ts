@@ -86,3 +86,14 @@ export function fitQuality(
     ? `${points} points are too few for ${name}`
     : `${name} ${r2.toFixed(3)}`;
 }
+
+/** A share for people: `94 %`, `0.4 %`, `99.95 %`; never 0 or 100 where it is not. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent === 0 || percent === 100) return `${percent} %`;
+  const digits = percent < 1 || percent > 99 ? 2 : percent < 10 || percent > 90 ? 1 : 0;
+  const text = percent.toFixed(digits);
+  const shown = Number(text);
+  if (shown === 0) return "< 0.01 %";
+  return shown === 100 ? "> 99.99 %" : `${String(shown)} %`;
+}

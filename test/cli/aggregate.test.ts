@@ -112,7 +112,7 @@ describe("aggregate URI", () => {
     [["-a", "x.json", URI, "2010", "2011"], /one URI and one datetime/],
     [["-a", "x.json", URI, "soon"], /not a datetime: "soon"/],
     [["-a", "x.json", "--map", "one", URI], /write ID=MAP/],
-    [["-a", "x.json", "--timeout", "soon", URI], /not a duration: "soon"/],
+    [["-a", "x.json", "--timeout", "soon", URI], /not a duration: "soon"; write .* or 90d/],
     [["-a", "x.json", "a b"], /no such file|control/],
   ])("%j ends with 2 and says what to do", async (argv, message) => {
     const { code, stderr } = await runCli(["aggregate", ...argv]);

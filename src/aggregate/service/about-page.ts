@@ -1,11 +1,18 @@
-import type { ArchiveTally, RoutingReport, Share } from "../statistics.ts";
+import type { ArchiveTally, RoutingReport } from "../statistics.ts";
 import { factList, formatNumber, type Html, html } from "../../page/html.ts";
+import { formatShare } from "../../page/text-format.ts";
+import { learningFacts, rangeText } from "./learning-facts.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** The dashboard: what routing saves, and how every archive is. Needs no JavaScript. */
 export function aboutContent(
   status: StatusView,
-  service: { readonly version: string; readonly base: string; readonly hasMonitor: boolean },
+  service: {
+    readonly version: string;
+    readonly base: string;
+    readonly hasMonitor: boolean;
+    readonly hasMetrics: boolean;
+  },
 ): {
   readonly title: string;
   readonly main: Html;
@@ -26,9 +33,11 @@ export function aboutContent(
     </header>
     ${routingCard(status)} ${archiveCard(archives, status)} ${programCard(service)}
     ${settingsCard(status.settings)}`;
+  const metrics = service.hasMetrics
+    ? html`, and for <a href="${service.base}/metrics">Prometheus</a>`
+    : html``;
   const footer = html`mementomap ${service.version}. The same as
-    <a href="${service.base}/about.json">JSON</a>, and for
-    <a href="${service.base}/metrics">Prometheus</a>.`;
+    <a href="${service.base}/about.json">JSON</a>${metrics}.`;
   return { title: "Memento aggregator", main, footer };
 }
 
@@ -59,21 +68,8 @@ function routingCard(status: StatusView): Html {
 function learningPart(status: StatusView): Html {
   const report = status.learning();
   if (report === undefined) return html``;
-  const { promised, hits, mementos, spared } = report;
-  const kept = (of: Share | undefined): string =>
-    of === undefined ? "not known yet" : `${formatShare(of.value)} (${range(of)})`;
-  const facts: readonly (readonly [string, string])[] = [
-    ["Promised recall", formatShare(promised)],
-    ["Measured, of answers", kept(hits)],
-    ["Measured, of mementos", kept(mementos)],
-    ["Learnt from answers", formatNumber(report.answers)],
-    ...spared.map(
-      ({ lookups, share }) =>
-        [`Spared up to ${formatNumber(lookups)} lookups`, formatShare(share)] as const,
-    ),
-  ];
   return html`<h3>Learnt</h3>
-    ${factList(facts)}
+    ${factList(learningFacts(report))}
     <p class="hint">
       Measured is what was kept lately, of what all archives would have answered, with an interval
       of 95 %: some archives are asked although they are unlikely to have anything.
@@ -100,11 +96,7 @@ function estimateText({ sampled, sampledHits, missRate, recall }: RoutingReport)
   if (missRate === undefined || recall === undefined) {
     return "How many answers routing misses is not known yet: no archive that it would spare was asked as a sample.";
   }
-  return `Of ${formatNumber(sampled)} spared archives that were asked as a sample, ${formatNumber(sampledHits)} had mementos (${range(missRate)} of all, with a confidence of 95 %). So ${range(recall)} of the answers of a broadcast are kept.`;
-}
-
-function range({ low, high }: Share): string {
-  return `${formatShare(low)} to ${formatShare(high)}`;
+  return `Of ${formatNumber(sampled)} spared archives that were asked as a sample, ${formatNumber(sampledHits)} had mementos (${rangeText(missRate)} of all, with a confidence of 95 %). So ${rangeText(recall)} of the answers of a broadcast are kept.`;
 }
 
 function archiveCard(archives: readonly ArchiveStatus[], { list, now }: StatusView): Html {
@@ -331,17 +323,6 @@ svg.spark line { stroke: var(--line); stroke-width: 1; }
   .settings th[scope=row] { width: 9rem; }
 }
 `;
-
-/** A share for people: `94 %`, `0.4 %`, `99.95 %`; never 0 or 100 where it is not. */
-export function formatShare(share: number): string {
-  const percent = share * 100;
-  if (percent === 0 || percent === 100) return `${percent} %`;
-  const digits = percent < 1 || percent > 99 ? 2 : percent < 10 || percent > 90 ? 1 : 0;
-  const text = percent.toFixed(digits);
-  const shown = Number(text);
-  if (shown === 0) return "< 0.01 %";
-  return shown === 100 ? "> 99.99 %" : `${String(shown)} %`;
-}
 
 /** A time that passed, for people, in its largest unit: `3 days`, `1 hour`, `12 s`. */
 export function formatAgo(ms: number): string {

@@ -3,6 +3,7 @@ import type { MapState } from "../route/map-keeper.ts";
 import { bySpan } from "../span-ring.ts";
 import { joinHistories } from "../statistics.ts";
 import type { ArchiveCounters } from "../upstream/archive-health.ts";
+import { learningFacts } from "./learning-facts.ts";
 import { contradictionText } from "./service-health.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
@@ -126,12 +127,22 @@ function mapFault({ status, error, contradicted }: MapState): string {
   return status === "failed" ? `, ${error}` : `, the new map is refused: ${error}`;
 }
 
+function factLine([name, value]: readonly [string, string]): string {
+  return `${`${name}:`.padEnd(24)}${value}`;
+}
+
+function learningText(status: StatusView): string {
+  const report = status.learning();
+  if (report === undefined) return "";
+  return `\n## Learning\n\n${learningFacts(report).map(factLine).join("\n")}\n`;
+}
+
 /** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
 export function aboutText(
   status: StatusView,
-  service: { readonly version: string; readonly base: string },
+  service: { readonly version: string; readonly base: string; readonly hasMetrics: boolean },
 ): string {
-  const { base, version } = service;
+  const { base, version, hasMetrics } = service;
   const archives = status.archives().map(({ archive, upstream, map }, index) => {
     const notes = [
       upstream.health === "awake" ? "" : upstream.health.toUpperCase(),
@@ -143,9 +154,7 @@ export function aboutText(
     const suffix = notes.length === 0 ? "" : ` - (${notes.join(", ")})`;
     return `${index + 1}. [${archive.name}](${archive.timemap})${suffix}`;
   });
-  const settings = Object.entries(status.settings).map(
-    ([name, value]) => `${`${name}:`.padEnd(24)}${value}`,
-  );
+  const settings = Object.entries(status.settings).map(factLine);
   return `# mementomap (${version})
 
 A Memento aggregator that asks the archives which can answer
@@ -158,8 +167,7 @@ Memento:  ${base}/memento[/{FORMAT}|proxy]/{DATETIME}/{URI-R}
 Summary:  ${base}/summary/{URI-R}
 Route:    ${base}/route/{URI-R}
 About:    ${base}/about
-Metrics:  ${base}/metrics
-OpenAPI:  ${base}/openapi.json
+${hasMetrics ? `Metrics:  ${base}/metrics\n` : ""}OpenAPI:  ${base}/openapi.json
 
   {FORMAT}          => link|json|cdxj
   {DATETIME}        => YYYY[MM[DD[hh[mm[ss]]]]]
@@ -168,7 +176,7 @@ OpenAPI:  ${base}/openapi.json
 ## Upstream Archives
 
 ${archives.join("\n")}
-${listFault(status)}
+${listFault(status)}${learningText(status)}
 ## Configs
 
 ${settings.join("\n")}

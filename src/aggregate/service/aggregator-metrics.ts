@@ -75,7 +75,7 @@ function questionMetrics(status: ServiceStatus, load: () => ServiceLoad): ReadMe
     single(
       "counter",
       "archive_asked_total",
-      "Times archives were asked.",
+      "Times archives were asked; answers that came from the cache count too.",
       () => status.routing().asked,
     ),
     single(

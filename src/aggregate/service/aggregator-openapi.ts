@@ -9,6 +9,7 @@ const PROBLEM = { "application/problem+json": {} };
 export function aggregatorOpenApi(service: {
   readonly version: string;
   readonly base: string;
+  readonly hasMetrics: boolean;
 }): Record<string, unknown> {
   return {
     openapi: "3.1.0",
@@ -121,11 +122,7 @@ export function aggregatorOpenApi(service: {
           "503": json("No archive can be asked"),
         }),
       },
-      "/metrics": {
-        get: operation("Metrics for Prometheus", {
-          "200": { description: "OK", content: { "text/plain": {} } },
-        }),
-      },
+      ...(service.hasMetrics ? { "/metrics": METRICS } : {}),
     },
   };
 }
@@ -160,6 +157,12 @@ const PREFERENCES = [
     schema: { type: "string" },
   },
 ];
+
+const METRICS = {
+  get: operation("Metrics for Prometheus", {
+    "200": { description: "OK", content: { "text/plain": {} } },
+  }),
+};
 
 function inPath(name: string, schema: unknown): Record<string, unknown> {
   return { name, in: "path", required: true, schema };

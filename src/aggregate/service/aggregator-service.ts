@@ -450,15 +450,16 @@ export class AggregatorService {
   }
 
   async #statusParts(): Promise<StatusParts> {
-    const { status, monitor, processes } = this.#options;
+    const { status, monitor, processes, servesMetrics: hasMetrics = true } = this.#options;
+    const common = { monitor, hasMetrics };
     if (processes === undefined) {
       const health = serviceHealth(status);
-      return { status, health, monitor, load: this.load, workers: undefined };
+      return { ...common, status, health, load: this.load, workers: undefined };
     }
     const { snapshots, ended, workers } = await processes.status();
     const joined = new JoinedStatus(ended === undefined ? snapshots : [...snapshots, ended]);
     const health = joinedHealth(snapshots, workers);
-    return { status: joined, health, monitor, load: joined.load, workers };
+    return { ...common, status: joined, health, load: joined.load, workers };
   }
 
   /** What a TimeGate is asked for: now, if nothing is said. */

@@ -31,6 +31,8 @@ export interface StatusParts {
   readonly status: StatusView;
   readonly health: ServiceHealth;
   readonly monitor: Monitor | undefined;
+  /** Whether there is `/metrics`, and not only at a port of its own. */
+  readonly hasMetrics: boolean;
   readonly load: ServiceLoad;
   /** Undefined for a service of one process. */
   readonly workers: WorkerCounts | undefined;
@@ -39,7 +41,8 @@ export interface StatusParts {
 /** A page for browsers, JSON for who asks for it, and MemGator's text for all others. */
 export function answerAbout(exchange: AggregatorExchange, parts: StatusParts): void {
   const { accept = "" } = exchange.request.headers;
-  const service = { version: packageVersion(), base: exchange.base };
+  const { hasMetrics } = parts;
+  const service = { version: packageVersion(), base: exchange.base, hasMetrics };
   if (wantsPage(exchange)) {
     const { status, monitor } = parts;
     const content = aboutContent(status, { ...service, hasMonitor: monitor !== undefined });
@@ -130,8 +133,9 @@ export function answerMetrics(
   sendBody(exchange, 200, headers, contentType, text);
 }
 
-export function answerOpenApi(exchange: AggregatorExchange): void {
-  const document = aggregatorOpenApi({ version: packageVersion(), base: exchange.base });
+export function answerOpenApi(exchange: AggregatorExchange, { hasMetrics }: StatusParts): void {
+  const { base } = exchange;
+  const document = aggregatorOpenApi({ version: packageVersion(), base, hasMetrics });
   sendStatus(exchange, document, "public, max-age=3600");
 }
 

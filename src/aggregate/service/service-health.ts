@@ -116,11 +116,12 @@ function mapProblems({ archive, map }: ArchiveStatus): HealthProblem[] {
 
 /** What is wrong with a map that answers contradict, since when, and what to do about it. */
 export function contradictionText({ kind, share, since, example }: StaleMap): string {
-  const percent = `${Math.floor(share * 100)} %`;
+  // It is a lower bound, and there is no more than all.
+  const part = share === 1 ? "all or nearly all" : `${Math.floor(share * 100)} % or more`;
   const what =
     kind === "missing"
-      ? `misses ${percent} or more of what the archive has`
-      : `lists keys of which ${percent} or more are gone`;
+      ? `misses ${part} of what the archive has`
+      : `lists keys of which ${part} are gone`;
   return `since ${new Date(since).toISOString()} answers say that its map ${what}, such as ${example}; what was learnt decides until the map changes: ask the archive for a new one, or take it out of the list`;
 }
 

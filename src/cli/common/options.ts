@@ -62,7 +62,7 @@ export function parseDuration(text: string): number {
   if (isWhole) {
     return parts.reduce((sum, [, count, unit]) => sum + Number(count) * DURATION_MS[unit], 0);
   }
-  throw misuse(`not a duration: ${quote(text)}; write 30s, 15m, 1h30m or 500ms`);
+  throw misuse(`not a duration: ${quote(text)}; write 500ms, 30s, 15m, 1h30m or 90d`);
 }
 
 /**

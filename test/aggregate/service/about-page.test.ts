@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
-import { formatAgo, formatMs, formatShare } from "../../../src/aggregate/service/about-page.ts";
+import { formatAgo, formatMs } from "../../../src/aggregate/service/about-page.ts";
+import { formatShare } from "../../../src/page/text-format.ts";
 import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
 import { axeFaults } from "../../support/axe.ts";
 import { CHROMIUM, launchChromium } from "../../support/chromium.ts";

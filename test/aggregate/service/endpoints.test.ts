@@ -326,6 +326,28 @@ describe("what is told about the service", () => {
     });
   });
 
+  it("has what learning promises and keeps, also in the text", async () => {
+    const { url } = await aggregating(await threeArchives(), {
+      aggregator: { learn: { recall: 0.98, memoryBytes: 2 ** 20 } },
+    });
+    await get(`${url}/timemap/link/${URI}`);
+    const text = await (await get(`${url}/about`)).text();
+    expect(text).toMatch(/\n## Learning\n\nPromised recall: +98 %\nMeasured, of answers: +\S/);
+    expect(text).toMatch(/\nLearnt from answers: +3\n\n## Configs\n/);
+  });
+
+  it("names metrics only where they are", async () => {
+    for (const servesMetrics of [true, false]) {
+      const { url } = await aggregating(await threeArchives(), { service: { servesMetrics } });
+      expect((await get(`${url}/metrics`)).status).toBe(servesMetrics ? 200 : 404);
+      const page = await get(`${url}/about`, { Accept: "text/html" });
+      const answers = [page, await get(`${url}/about`), await get(`${url}/openapi.json`)];
+      for (const answer of answers) {
+        expect((await answer.text()).includes("/metrics")).toBe(servesMetrics);
+      }
+    }
+  });
+
   it("is why archives would be asked, without asking any", async () => {
     const archives = await threeArchives();
     const { url } = await aggregating(archives);

@@ -32,7 +32,7 @@ describe("a service whose archive has more than its map says", () => {
     const page = await text(`${url}/about`, "text/html");
     expect(page).toMatch(/answers contradict it: .* such as org,new\)\/\d/s);
     expect(page).not.toContain("who=me");
-    expect(await text(`${url}/about`)).toContain("its map misses");
+    expect(await text(`${url}/about`)).toContain("its map misses all or nearly all of what");
     expect(await text(`${url}/health`)).toContain('"problem": "map-contradicted"');
     const metrics = await text(`${url}/metrics`);
     expect(metrics).toContain('mementomap_archive_map_contradicted{archive="one"} 1');
