@@ -101,6 +101,10 @@ export function hasWildcards(): bool {
   return hosts.hasWildcards;
 }
 
+export function hasOlderKeys(): bool {
+  return keys.hasOlder;
+}
+
 export function hostWildcards(): i32 {
   return hosts.hostWildcards;
 }

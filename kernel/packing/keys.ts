@@ -1,5 +1,5 @@
 // Keys in byte order: their shape, and the hashes of their names.
-import { CLOSE_PAREN, COMMA, commonBytes, copyText, QUESTION, SLASH, STAR } from "../shared/bytes";
+import { CLOSE_PAREN, COLON, COMMA, commonBytes, copyText, OPEN_BRACKET, QUESTION, SLASH, STAR, ZERO } from "../shared/bytes";
 import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
 import * as hosts from "./hosts";
 import { addTo, HOMES, ROWS, VOIDS, WHOLE_VOIDS, WHOLES, WIDE } from "./lists";
@@ -34,6 +34,8 @@ let hasQueries: bool = false;
 let keepsVoids: bool = true;
 /** Whether names are wanted; otherwise only hosts are hashed, and there are no states. */
 let hasNames: bool = true;
+/** Whether some key is spelled as older maps spell keys. */
+export let hasOlder: bool = false;
 
 export function open(queries: bool, voids: bool, names: bool): void {
   hasQueries = queries;
@@ -169,6 +171,7 @@ export function addName(captures: f64): void {
   if (isVoid) hosts.noteVoid();
   else if (isPathWildcard || isHostWildcard || isSpread || isAnyQuery) hosts.noteWildcard();
 
+  if (isOpaque && hasQueries) hasOlder = hasOlder || hasBareHome(length);
   const hostNameEnd: i32 = isOpaque ? 0 : isHostWildcard ? length : hostEnd + 1;
   enterHost(hostNameEnd, isOpaque);
   hosts.addCaptures(captures);
@@ -226,8 +229,47 @@ function enterHost(end: i32, isOpaque: bool): void {
   const state = states + <usize>end * STATE_BYTES;
   const low = lowOf(load<u32>(state), load<u32>(state, 4));
   const high = highOf(load<u32>(state, 4), low);
-  if (isOpaque) hosts.goToOpaque(low, high);
-  else hosts.start(low, high);
+  if (isOpaque) {
+    hosts.goToOpaque(low, high);
+    return;
+  }
+  hosts.start(low, high);
+  hasOlder = hasOlder || isOlderHost(end);
+}
+
+/** Whether `key[0, end)` is the name of a host as older maps spell it. */
+function isOlderHost(end: i32): bool {
+  let own: i32 = byteAt(end - 1) == CLOSE_PAREN ? end - 1 : end;
+  if (endsInWildcard(own, COMMA)) own -= 2;
+  if (own == 0 || byteAt(0) == COMMA || byteAt(own - 1) == COMMA) return true;
+  let colons: i32 = 0;
+  let hasLabels = false;
+  let isNumber = false;
+  for (let at: i32 = 0; at < own; at++) {
+    const byte = byteAt(at);
+    if (byte == CLOSE_PAREN || byte == SLASH) return true;
+    if (byte == OPEN_BRACKET) return false;
+    if (byte == COMMA) {
+      hasLabels = true;
+      colons = 0;
+    } else if (byte == COLON) {
+      colons++;
+      isNumber = at + 1 < own;
+    } else if (byte < ZERO || byte > ZERO + 9) {
+      isNumber = false;
+    }
+  }
+  return hasLabels ? colons > 1 : colons > 2 && isNumber;
+}
+
+/** Whether a key without a host is that of a home page without its slash, with a query. */
+function hasBareHome(length: i32): bool {
+  for (let at: i32 = 1; at + 1 < length; at++) {
+    const byte = byteAt(at);
+    if (byte == CLOSE_PAREN) return byteAt(at + 1) == QUESTION && byteAt(at - 1) != STAR;
+    if (byte == COLON || byte == SLASH) return false;
+  }
+  return false;
 }
 
 /** Keeps the state behind the host `key[0, end)`. */

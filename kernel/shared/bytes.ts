@@ -10,8 +10,10 @@ export const STAR: u8 = 42;
 export const COMMA: u8 = 44;
 export const SLASH: u8 = 47;
 export const ZERO: u8 = 48;
+export const COLON: u8 = 58;
 export const QUESTION: u8 = 63;
 export const AT: u8 = 64;
+export const OPEN_BRACKET: u8 = 91;
 export const BACKSLASH: u8 = 92;
 export const OPEN_BRACE: u8 = 123;
 

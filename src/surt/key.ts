@@ -121,8 +121,11 @@ function safeHost(key: string): string {
   if (end === -1) return key;
   const host = key.slice(0, end);
   if (host !== "" && !UNSAFE_IN_HOST.test(host)) return key;
-  const written = withoutOuterCommas(host.toLowerCase()).replace(/[)/]/g, escape);
-  return `${written === "" ? NO_HOST : written}${key.slice(end)}`;
+  return safeHostName(host.toLowerCase()) + key.slice(end);
+}
+
+function safeHostName(host: string): string {
+  return host === "" ? NO_HOST : withoutOuterCommas(host).replace(/[)/]/g, escape);
 }
 
 /** Escapes the commas at the ends of a host, which would be empty labels. */
@@ -314,6 +317,33 @@ export function currentSpelling(key: string, { queries = false }: KeyOptions = {
     : key;
   const isBareHome = spelling.indexOf(")") === spelling.length - 1 && !spelling.endsWith(",*)");
   return isBareHome && spelling !== "" ? `${spelling}/` : spelling;
+}
+
+/** The start of a key with a query whose home page lacks its slash: `com,cnn)?x=1`. */
+const BARE_HOME = /^[^:/)]*[^:/)*]\)(?=\?)/;
+
+/** An address of IPv6 without brackets, with what may be its port. */
+const ADDRESS_WITH_PORT = /^([^[\],]*:[^[\],]*:[^[\],]*):(\d+)$/;
+/** The same where IPv4 is written at its end, which has become labels. */
+const ADDRESS_IN_LABELS = /^([^[\],]*)(,(?:[^[\],]*,)*)([^[\],]*:[^[\],]*:[^[\],]*)$/;
+
+/**
+ * The keys that lookups ask for by which they find a row with this key: itself, unless it is an older spelling.
+ * The inverse of `olderKeys`, of keys whose host has no `)/`.
+ *
+ * There are two for `::1:8080)/`: it is an address by itself, and was that of `[::1]:8080` in version 0.1.
+ */
+export function presentKeys(key: string, options: KeyOptions = {}): string[] {
+  const home = options.queries === true ? key.replace(BARE_HOME, "$&/") : key;
+  const ascii = currentSpelling(home, options).replace(NOT_ASCII, escapeUtf8);
+  const end = ownHostEnd(ascii);
+  // What has no host may begin with anything.
+  if (end === 0 && !/^(?:,\*|\))/.test(ascii)) return [ascii];
+  const host = safeHostName(ascii.slice(0, end));
+  const bracketed = host
+    .replace(ADDRESS_WITH_PORT, "[$1]:$2")
+    .replace(ADDRESS_IN_LABELS, "$1]$2[$3");
+  return [...new Set([host, bracketed])].map((written) => written + ascii.slice(end));
 }
 
 /** Whether a part of a key is a label or a segment as a whole. */

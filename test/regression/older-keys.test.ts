@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FetchClient } from "../../src/http/http-client.ts";
@@ -6,10 +8,14 @@ import { AnswerWriter, BlockWriter } from "../../src/map/lookup/answer-lines.ts"
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { PackedLookup } from "../../src/map/lookup/packed-lookup.ts";
 import { CombinedIndex } from "../../src/aggregate/route/combined-index.ts";
 import { surtKey } from "../../src/surt/key.ts";
 import { surt } from "../../src/surt/uri-to-surt.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
+import { packedBytes } from "../map/pack/packed-bytes.ts";
+import { runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
 import { anyUri } from "../surt/uri-arbitraries.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -159,6 +165,62 @@ describe("maps of version 0.1", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it("finds every URI in the map packed, whatever reads its rows", async () => {
+    const folder = scratchDir();
+    // A host with `)/` would be taken for a host and a path.
+    const cases = fc.array(
+      oldCase.filter(({ surt: text }) => !surtKey(text).includes("%29%2f")),
+      { minLength: 1, maxLength: 4 },
+    );
+    const options = fc.constantFrom({ bits: 24 }, { bits: 3 }, {}, { maxBytes: 1500 });
+    await fc.assert(
+      fc.asyncProperty(cases, options, async (all, options) => {
+        const map = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+          mapOf(all.map(({ key }) => key)),
+        );
+        const file = await packedBytes(map, options, folder);
+        const packed = PackedLookup.of(file ?? new Uint8Array(), "memory");
+        for (const { uri, surt: text } of all) {
+          expect([uri, packed.isPresent(uri)]).toEqual([uri, true]);
+          expect([text, (await packed.lookupSurt(text)).present]).toEqual([text, true]);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("finds rows with all their columns under two spellings, packed with years", async () => {
+    const text = [
+      '!fields {"keys":["surt","datetime"],"values":["frequency"]}',
+      "::1:8080)/ 2010 1",
+      "com,a)b)/x*%c3%a9 2015 1",
+      "com,a)b)/x*é 2011 1",
+      "com,a)b)/x*é 2013 1",
+      "com,b)/ 2001 1",
+      "",
+    ].join("\n");
+    const file = await packedBytes(text, { years: true, bits: 24 });
+    const packed = PackedLookup.of(file ?? new Uint8Array(), "memory");
+    const at = async (uri: string, year: string): Promise<boolean> =>
+      (await packed.lookup(uri, { at: year })).present;
+    for (const year of ["2011", "2013", "2015"]) {
+      expect(await at("http://a%29b.com/x*é", year)).toBe(true);
+    }
+    expect(await at("http://[::1]:8080/", "2010")).toBe(true);
+    expect(await at("http://[::1:8080]/", "2010")).toBe(true);
+    expect(await at("http://b.com/", "2010")).toBe(false);
+  });
+
+  it("counts them as held when maps are evaluated", async () => {
+    const folder = scratchDir();
+    const [map, asked] = ["map.ukvs", "asked.txt"].map((name) => join(folder, name));
+    writeFileSync(map, mapOf(["::1:8080)/", "com,a)b)/", "com,x)/café"]));
+    writeFileSync(asked, "http://[::1]:8080/\nhttp://a%29b.com/\nhttp://x.com/caf%C3%A9\n");
+    const run = await runCli(["evaluate", map, "--truth", map, "--lookups", asked]);
+    expect(run.stdout).toContain("3 keys, 3 of them held");
+    expect(run.code).toBe(0);
   });
 
   it("finds every URI by the key that is written now", async () => {

@@ -9,6 +9,7 @@ import {
   OPEN_BRACE,
   QUESTION,
   QUOTE,
+  SLASH,
   SPACE,
   STAR,
   TAB,
@@ -214,6 +215,7 @@ export class RowIndexer {
     }
     // A `?` in a JSON block costs a needless question per lookup, no more.
     this.#hasQueryKeys ||= bytes.subarray(first, row).includes(QUESTION);
+    this.#hasBareHomes ||= layout.fields.queries === true && hasBareHome(bytes, first, row);
     if (!isPlainText(bytes, first, Math.min(row, bytes.length))) {
       // In a JSON block they make lookups slower, no more.
       this.#hasRawCharacters = true;
@@ -324,6 +326,19 @@ function isSpreadKey(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end - 2; at++) {
     if (bytes[at] === CLOSE_PAREN) return false;
     if (bytes[at] === COMMA && bytes[at + 1] === STAR && bytes[at + 2] === CLOSE_PAREN) return true;
+  }
+  return false;
+}
+
+/** Whether some key of these lines is that of a home page without its slash, with a query: `com,cnn)?x=1`. */
+function hasBareHome(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let mark = bytes.indexOf(QUESTION, start); mark >= 0 && mark < end;) {
+    if (bytes[mark - 1] === CLOSE_PAREN) {
+      let at = mark - 1;
+      while (at > start && bytes[at - 1] > SPACE && bytes[at - 1] !== SLASH) at--;
+      if (at === start || bytes[at - 1] === LF) return true;
+    }
+    mark = bytes.indexOf(QUESTION, mark + 1);
   }
   return false;
 }

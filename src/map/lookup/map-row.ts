@@ -103,13 +103,21 @@ export function olderSpellings(key: string, options: KeyOptions = {}): string[] 
     return olderSpellings(key.slice(0, -ANY_QUERY.length)).map((older) => older + ANY_QUERY);
   }
   return [key, ...olderKeys(key, options)]
-    .flatMap((spelling) => [spelling, bareHome(spelling)])
+    .flatMap((spelling) => [spelling, bareHome(spelling, options)])
     .filter((spelling) => spelling !== undefined)
     .slice(1);
 }
 
-/** `com,cnn)`, as older writers wrote the home page `com,cnn)/`; undefined for other keys. */
-function bareHome(key: string): string | undefined {
+/**
+ * `com,cnn)`, as older writers wrote the home page `com,cnn)/`, and `com,cnn)?x=1` in a map with queries; undefined for
+ * other keys.
+ */
+function bareHome(key: string, { queries = false }: KeyOptions): string | undefined {
+  const query = queries ? key.indexOf("?") : -1;
+  if (query >= 0) {
+    const home = bareHome(key.slice(0, query), {});
+    return home === undefined || home.includes(":") ? undefined : home + key.slice(query);
+  }
   return key.endsWith(")/") && !key.endsWith(",*)/") && key.indexOf(")") === key.length - 2
     ? key.slice(0, -1)
     : undefined;

@@ -78,6 +78,8 @@ interface HostTotals {
   hasVoids: boolean;
   /** Whether some row covers more than one URI, so that not all that is held can be listed. */
   hasWildcards: boolean;
+  /** Whether some key is spelled as older maps spell keys; see `withPresentKeys`. */
+  hasOlderKeys: boolean;
 }
 
 /** The hosts of a part of a map; what threads send each other. */
@@ -102,6 +104,7 @@ export class HostProfiles extends HostColumns implements HostTotals {
   voidCount = 0;
   hasVoids = false;
   hasWildcards = false;
+  hasOlderKeys = false;
   /** The host of keys without one, if there are any. */
   readonly opaque: HostColumns = new HostColumns(1);
 
@@ -131,6 +134,7 @@ export class HostProfiles extends HostColumns implements HostTotals {
     this.voidCount += part.voidCount;
     this.hasVoids ||= part.hasVoids;
     this.hasWildcards ||= part.hasWildcards;
+    this.hasOlderKeys ||= part.hasOlderKeys;
     return first;
   }
 

@@ -1,10 +1,11 @@
-import { COMMA, STAR } from "../../bytes/bytes.ts";
+import { COMMA, isPlainText, STAR } from "../../bytes/bytes.ts";
 import { NameHash } from "../../packed/name-hash.ts";
 import { FLAG, MAX_DEPTH } from "../../packed/packed-file.ts";
 import { LastKey } from "../../ukvs/record.ts";
 import { KEY_KIND, rejectOrder } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import { type HostColumns, HostProfiles, OPAQUE_HOST } from "./host-profiles.ts";
+import { hasBareHome, isOlderHost } from "./older-keys.ts";
 import { LIST, type ListKind, type NameLists } from "./name-log.ts";
 import { type NameShape, type RowKinds, type RowName, rowName } from "./row-name.ts";
 
@@ -36,6 +37,7 @@ export class NameScan implements RowSink {
     const order = this.#lastKey.compareTo(bytes, start, keyEnd);
     if (order >= 0) rejectOrder(-order, bytes.subarray(start, keyEnd), this.#lastKey.text());
     this.#lastKey.remember(bytes, start, keyEnd);
+    this.profiles.hasOlderKeys ||= !isPlainText(bytes, start, keyEnd);
     const name = rowName(row, this.#kinds);
     if (name !== undefined) this.#addName(name);
   }
@@ -48,6 +50,7 @@ export class NameScan implements RowSink {
     profiles.hasWildcards ||= !isVoid && isWildcard(key, shape);
     this.#goToHost(key, hostEnd);
     const isOpaque = kind === KEY_KIND.opaque;
+    if (isOpaque && this.#kinds.queries) profiles.hasOlderKeys ||= hasBareHome(key);
     const hosts = isOpaque ? profiles.opaque : profiles;
     const host = hosts.count - 1;
     hosts.captures[host] += captures;
@@ -112,6 +115,7 @@ export class NameScan implements RowSink {
     const { low, high } = this.#hash.finish();
     const { opaque } = this.profiles;
     if (length > 0) this.profiles.push(low, high);
+    if (length > 0) this.profiles.hasOlderKeys ||= isOlderHost(key, length);
     else if (opaque.count === 0) opaque.push(low, high);
   }
 }

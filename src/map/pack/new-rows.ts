@@ -4,6 +4,8 @@ import { NAME, type NameKind, OUTCOME, type PackedNames } from "../../packed/pac
 import { LastKey } from "../../ukvs/record.ts";
 import { KEY_KIND, rejectOrder } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
+import { isOlderKey } from "./older-keys.ts";
+import { OlderKeys } from "./present-keys.ts";
 import { type NameShape, rowName } from "./row-name.ts";
 
 const encoder = new TextEncoder();
@@ -16,10 +18,13 @@ const UNNAMED_HOST = encoder.encode("%2a)/%2a");
  *
  * A host whose captures have become more than the parts state is chosen too, with one of its rows. The
  * rows of a host state all its captures together. Rows must come in byte order.
+ *
+ * Throws OlderKeys for keys of older maps, unless they are taken.
  */
 export class NewRows implements RowSink {
   readonly #covers: readonly Cover[];
   readonly #queries: boolean;
+  readonly #mayHaveOlderKeys: boolean;
   readonly #lastKey = new LastKey(1);
   #rows: Uint8Array[] = [];
   /** Of the host that is being read. */
@@ -32,7 +37,12 @@ export class NewRows implements RowSink {
   /** Its first row that is covered. */
   #covered: Uint8Array | undefined;
 
-  constructor(parts: readonly PackedNames[]) {
+  /** @param options `mayHaveOlderKeys`: whether keys of older maps are taken as they are. */
+  constructor(
+    parts: readonly PackedNames[],
+    { mayHaveOlderKeys = false }: { readonly mayHaveOlderKeys?: boolean } = {},
+  ) {
+    this.#mayHaveOlderKeys = mayHaveOlderKeys;
     this.#covers = parts.map((names) => new Cover(names));
     this.#queries = parts[0].head.header.queries;
   }
@@ -41,6 +51,7 @@ export class NewRows implements RowSink {
     const named = rowName(row, { queries: this.#queries, keepsVoids: false });
     if (named === undefined) return;
     const { key, shape, captures } = named;
+    if (!this.#mayHaveOlderKeys && isOlderKey(key, 0, key.length)) throw new OlderKeys();
     const order = this.#lastKey.compareTo(key, 0, key.length);
     if (order > 0) rejectOrder(-order, key, this.#lastKey.text());
     if (order === 0) {

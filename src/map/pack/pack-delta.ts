@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { formatCount, ioError, isMementoMapError, systemCode } from "../../errors.ts";
+import { formatCount, ioError, systemCode } from "../../errors.ts";
 import { fileChunks, type FileSource } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { digestOf } from "../../files/source-digest.ts";
@@ -11,9 +11,9 @@ import { headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { rowBlocks } from "../compact/compact-map.ts";
 import { MapLines } from "../compact/map-lines.ts";
 import { withMapSources } from "../lookup/map-sources.ts";
-import { withCanonicalMap } from "../output/map-output.ts";
 import { NewRows } from "./new-rows.ts";
 import { packMap, type PackOptions, type PackSummary } from "./pack-files.ts";
+import { needsPresentKeys, withPresentKeys } from "./present-keys.ts";
 import { timelessHeaders } from "./timeless.ts";
 
 /** Deltas may take this share of the whole map, or this many bytes if that is more. */
@@ -83,13 +83,16 @@ export async function packDelta(
       if (position > maxDeltas)
         return whole(`the base has ${maxDeltas} deltas, as many as it may have`);
       const rowsPath = join(scratch, "new");
-      const writeRows = (map: FileSource): ReturnType<typeof writeNewRows> =>
-        writeNewRows(map, names, rowsPath, options);
-      const { headers, rows } = await writeRows(source).catch(async (error: unknown) => {
-        if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
-        // Keys may belong elsewhere as they are spelled now.
-        return withCanonicalMap(source, scratch, { signal }, writeRows);
-      });
+      const newRows = new NewRows(names);
+      const { headers, rows } = await writeNewRows(source, newRows, rowsPath, options).catch(
+        async (error: unknown) => {
+          if (!needsPresentKeys(error)) throw error;
+          const ofPresent = new NewRows(names, { mayHaveOlderKeys: true });
+          return withPresentKeys(source, scratch, { signal }, (map) =>
+            writeNewRows(map, ofPresent, rowsPath, options),
+          );
+        },
+      );
       if ((headers.fields.queries === true) !== parts.header.queries) {
         return whole("only one of the base and the map has queries");
       }
@@ -126,11 +129,10 @@ const UNCHANGED: PackedDelta = {
 /** Writes a map of the rows that are new; returns the headers and the rows of the whole map. */
 async function writeNewRows(
   source: FileSource,
-  parts: readonly PackedNames[],
+  newRows: NewRows,
   path: string,
   { streams, onRead }: PackDeltaOptions,
 ): Promise<{ readonly headers: UkvsHeaders; readonly rows: number }> {
-  const newRows = new NewRows(parts);
   let found: UkvsHeaders | undefined;
   let lines: MapLines | undefined;
   try {

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
-import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
+import { ioError, systemCode } from "../../errors.ts";
 import { fileChunks, FileSource } from "../../files/input-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { checkSignal } from "../../interruption.ts";
@@ -22,13 +22,13 @@ import { readMisses } from "../compact/run/budget-files.ts";
 import { budgetKernels } from "../compact/run/budget-kernels.ts";
 import { headOf } from "../compact/run/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
-import { withCanonicalMap } from "../output/map-output.ts";
 import type { AskResult } from "./held-check.ts";
 import { HostYears } from "./host-years.ts";
 import { PackLanes } from "./pack-job.ts";
 import { packDemand } from "./pack-demand.ts";
 import { kneeBytes, type PackDemand, planPack, type Prospect } from "./pack-plan.ts";
 import { type PackedBytes, packWithin } from "./pack-within.ts";
+import { needsPresentKeys, withPresentKeys } from "./present-keys.ts";
 import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
 import { rolledUpRows } from "./roll-up-parts.ts";
 import { Timeless, timelessHeaders } from "./timeless.ts";
@@ -145,12 +145,12 @@ export async function withPackedMap<T>(
             : Promise.resolve(options.part.sha256);
         // It may fail while nobody waits for it.
         sha256.catch(() => undefined);
-        const pack = (map: FileSource): Promise<Packed> =>
-          new Packing(map, { sha256, misses, spill, scratch, lanes, options }).run();
-        const packed = await pack(source).catch(async (error: unknown) => {
-          if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
-          // Keys may belong elsewhere as they are spelled now.
-          return withCanonicalMap(source, scratch, { signal: interrupt?.signal }, pack);
+        const tools = { sha256, misses, spill, scratch, lanes, options };
+        const packed = await new Packing(source, tools).run().catch(async (error: unknown) => {
+          if (!needsPresentKeys(error)) throw error;
+          return withPresentKeys(source, scratch, { signal: interrupt?.signal }, (map) =>
+            new Packing(map, { ...tools, hasPresentKeys: true }).run(),
+          );
         });
         const { summary, file } = packed;
         try {
@@ -190,6 +190,8 @@ interface PackingTools {
   readonly scratch: string;
   readonly lanes: PackLanes;
   readonly options: PackOptions;
+  /** Whether keys are spelled as lookups ask for them. */
+  readonly hasPresentKeys?: boolean | undefined;
   /** Filled while the times of a map are left out. */
   readonly years?: HostYears | undefined;
 }
@@ -286,6 +288,7 @@ class Packing {
       lanes: this.#tools.lanes,
       kinds,
       wantsNames,
+      mayHaveOlderKeys: this.#tools.hasPresentKeys === true,
       memoryBytes: this.#memoryBytes * NAMES_SHARE,
       scratch: this.#scratchPath("names"),
       cut: this.#tools.options.cut,

@@ -1,5 +1,5 @@
 import { type KernelExports, startKernel } from "../../files/package-file.ts";
-import { LF } from "../../bytes/bytes.ts";
+import { isPlainText, LF } from "../../bytes/bytes.ts";
 import { type Ribbon, type RibbonEntries, ribbonWords } from "../../packed/ribbon.ts";
 import { rejectOrder } from "../compact/key-tree.ts";
 import type { LinesPlace, MapLines, MapRow, RowSink } from "../compact/map-lines.ts";
@@ -22,6 +22,7 @@ interface PackExports extends KernelExports {
   voids(): number;
   hasVoids(): number;
   hasWildcards(): number;
+  hasOlderKeys(): number;
   hostWildcards(): number;
   hostSpreads(): number;
   depths(): number;
@@ -138,6 +139,7 @@ export class ScanKernel implements RowSink {
     const name = rowName(row, { ...this.#kinds, keepsVoids: true });
     if (name === undefined && keyEnd - start === 1) return;
     const length = keyEnd - start;
+    this.profiles.hasOlderKeys ||= !isPlainText(bytes, start, keyEnd);
     if (length >= this.#exports.maxKeyBytes() || bytes.subarray(start, keyEnd).includes(1)) {
       throw new KeyTooLong();
     }
@@ -160,6 +162,7 @@ export class ScanKernel implements RowSink {
     profiles.voidCount = this.#exports.voids();
     profiles.hasVoids = this.#exports.hasVoids() !== 0;
     profiles.hasWildcards = this.#exports.hasWildcards() !== 0;
+    profiles.hasOlderKeys ||= this.#exports.hasOlderKeys() !== 0;
     profiles.hostWildcards = this.#exports.hostWildcards();
     profiles.hostSpreads = this.#exports.hostSpreads();
     const { buffer } = this.#exports.memory;

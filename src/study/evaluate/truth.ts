@@ -20,6 +20,8 @@ import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
+import { isOlderKey } from "../../map/pack/older-keys.ts";
+import { presentKeys } from "../../surt/key.ts";
 
 const FLUSH_LINES = 4096;
 
@@ -274,10 +276,17 @@ export async function forEachHeld(
       }
       if (isSame(key, last)) continue;
       last = key.slice();
-      visit(key, bytes, start, end);
+      for (const held of keysOf(key, reader.headers.fields)) visit(held, bytes, start, end);
     }
   }
   return reader.headers.fields;
+}
+
+/** The keys by which lookups find a row. */
+function keysOf(key: Uint8Array, fields: Fields): Uint8Array[] {
+  if (!isOlderKey(key, 0, key.length)) return [key];
+  const keys = presentKeys(new TextDecoder().decode(key), fields);
+  return keys.map((one) => new TextEncoder().encode(one));
 }
 
 function compacted(key: Uint8Array, position: Position): MementoMapError {

@@ -7,6 +7,8 @@ import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
 import { PackedAsker } from "../../../src/map/pack/held-check.ts";
 import { LIST, listOf, namesOf } from "../../../src/map/pack/name-log.ts";
 import { RibbonKernel } from "../../../src/map/pack/pack-kernel.ts";
+import { isOlderKey } from "../../../src/map/pack/older-keys.ts";
+import { presentKeys } from "../../../src/surt/key.ts";
 import { scanPart, type ScanResult } from "../../../src/map/pack/scan-part.ts";
 import { buildRibbon } from "../../../src/packed/ribbon.ts";
 import { mapHeadOf } from "../../../src/map/lookup/map-head.ts";
@@ -164,6 +166,47 @@ describe("the kernel", () => {
       ),
       { numRuns: runs(300) },
     );
+  });
+
+  it.each([
+    ["::1)/", false],
+    ["::1:8080)/x", true],
+    ["2001:db8::1:ff)/", false],
+    ["2001:db8::1:80,*", true],
+    ["4,3,2,::ffff:1)/", true],
+    ["[::1]:8080)/x", false],
+    ["com,a:8080)/(b)/c", false],
+    ["com,a)b)/", true],
+    ["com,a)b,*)/x", true],
+    ["com,a/b)/", true],
+    ["com,a,)/", true],
+    [",com)/", true],
+    [")/x", true],
+    ["com,a)/é", true],
+    ["com,a)?x=1", true],
+    ["dns:a)?x=1", false],
+  ])("knows whether %s is a key of older maps", (key, isOlder) => {
+    const path = join(scratchDir(), "map.ukvs");
+    const bytes = encode(`${key} 1\n`);
+    writeFileSync(path, bytes);
+    const fields = { keys: ["surt"], values: ["frequency"], queries: true };
+    for (const usesKernel of [true, false]) {
+      const { hosts } = scanPart({
+        path,
+        source: "map",
+        start: 0,
+        end: bytes.length,
+        fields,
+        kinds: { queries: true, keepsVoids: true },
+        partitionBits: 0,
+        memoryBytes: 2 ** 24,
+        scratch: `${path}.names`,
+        usesKernel,
+      });
+      expect(hosts.hasOlderKeys).toBe(isOlder);
+    }
+    expect(isOlderKey(bytes, 0, bytes.length - 3)).toBe(isOlder);
+    expect(isOlder || presentKeys(key, { queries: true }).join() === key).toBe(true);
   });
 
   it("solves ribbons as TypeScript does", () => {
