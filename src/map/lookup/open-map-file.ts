@@ -1,4 +1,6 @@
-import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
+import { type ByteSource, MemorySource } from "../../bytes/byte-source.ts";
+import { isPacked, joinBytes, PACKED_MAGIC } from "../../bytes/bytes.ts";
+import { peek } from "../../bytes/peek.ts";
 import type { MakeAnswers } from "./answer-lines.ts";
 import type { MapLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
@@ -46,7 +48,12 @@ export async function openMapFile(
   }
   const { HeldMap } = await import("./held-map.ts");
   if (source === undefined) {
-    return HeldMap.ofInput(await openInput(path, io, { signal, ...HeldMap.LIMITS }), inBatches);
+    const input = await openInput(path, io, { signal, ...HeldMap.LIMITS });
+    const { head, chunks } = await peek(input.chunks, PACKED_MAGIC.length);
+    if (!isPacked(head)) return HeldMap.ofInput({ ...input, chunks }, inBatches);
+    const blocks: Uint8Array[] = [];
+    for await (const chunk of chunks) blocks.push(chunk);
+    return openPacked(new HeldSource(joinBytes(blocks), input.name), inBatches, signal);
   }
   try {
     const fill = (bytes: Uint8Array): Promise<number> => source.readInto(bytes, 0, signal);
@@ -56,7 +63,16 @@ export async function openMapFile(
   }
 }
 
-async function opened(source: FileSource, opening: Promise<MapLookup>): Promise<OpenMap> {
+/** What has become a map in memory. */
+class HeldSource extends MemorySource {
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+type ClosableSource = ByteSource & { close(): Promise<void> };
+
+async function opened(source: ClosableSource, opening: Promise<MapLookup>): Promise<OpenMap> {
   try {
     return { lookup: await opening, index: undefined, close: () => source.close() };
   } catch (error) {
@@ -67,7 +83,7 @@ async function opened(source: FileSource, opening: Promise<MapLookup>): Promise<
 
 /** For batches, a packed map is held in a kernel if that takes it; else shards are read when needed. */
 async function openPacked(
-  source: FileSource,
+  source: ClosableSource,
   inBatches: boolean,
   signal: AbortSignal | undefined,
 ): Promise<OpenMap> {

@@ -1,6 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ioError, MementoMapError, systemCode } from "../../errors.ts";
+import { joinBytes } from "../../bytes/bytes.ts";
+import { MementoMapError, systemCode } from "../../errors.ts";
+import { openInput } from "../../files/input-file.ts";
 import type { Output } from "../../files/output-file.ts";
 import { packDelta, type PackDeltaOptions } from "./pack-delta.ts";
 import { type PackSummary, withPackedMap } from "./pack-files.ts";
@@ -25,18 +27,25 @@ export interface PackFileResult {
 }
 
 /**
- * Reads the packed map that a delta is made for.
+ * Reads the packed map that a delta is made for, compressed or not.
  *
  * @throws MM_IO, also where it is not there, unless it is the target
  */
 export async function readBase(path: string, target: string | undefined): Promise<BaseFile> {
   const isTarget = target !== undefined && (await isSame(path, target));
+  const isThere = await stat(path).then(
+    () => true,
+    (error: unknown) => systemCode(error) !== "ENOENT",
+  );
+  if (isTarget && !isThere) return { path, isTarget, bytes: undefined };
+  const input = await openInput(path, { stdin: process.stdin });
+  const blocks: Uint8Array[] = [];
   try {
-    return { path, isTarget, bytes: await readFile(path) };
-  } catch (error) {
-    if (isTarget && systemCode(error) === "ENOENT") return { path, isTarget, bytes: undefined };
-    throw ioError(error, path);
+    for await (const chunk of input.chunks) blocks.push(chunk);
+  } finally {
+    await input.close();
   }
+  return { path, isTarget, bytes: joinBytes(blocks) };
 }
 
 /** Whether two paths lead to the same file, whether it is there or not. */

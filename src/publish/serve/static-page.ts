@@ -5,12 +5,13 @@ import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { packageFile, packageVersion } from "../../files/package-file.ts";
 import { packedHoldings } from "../../map/explore/packed-holdings.ts";
-import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { surveyMap } from "../../map/map-survey.ts";
 import { appPage, appSecurityPolicy } from "../../page/app-page.ts";
 import { html } from "../../page/html.ts";
 import { assetList } from "../../page/page-assets.ts";
 import type { MapInfo, PageData } from "../../page/page-data.ts";
+import { headersOf } from "../../packed/packed-file.ts";
+import { checkPacked } from "../../packed/packed-parts.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 
 /** A map that goes beside the page. */
@@ -115,7 +116,7 @@ async function mapInfo(map: PageMapFile, signal: AbortSignal | undefined): Promi
     };
   };
   if (isPacked(await source.read(0, PACKED_MAGIC.length, signal))) {
-    const { headers } = await PackedLookup.open(source, { signal });
+    const headers = headersOf((await checkPacked(source, { signal })).header);
     const { rows } = await packedHoldings(source, signal);
     return { ...about(headers), records: rows, total: null, isPacked: true };
   }
