@@ -466,6 +466,15 @@ const INDEXES: readonly (readonly [kind: string, firstRow: RegExp])[] = [
   ["a CDX index", /^ ?CDX(?: [A-Za-z])+\s*$|^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]/],
 ];
 
+/** Bytes of a packed map before those that a transfer as text changes. */
+const PACKED_NAME_BYTES = 4;
+
+/** Whether a text, of which the first line may be all that is known, begins as a packed map does. */
+function isPackedStart(start: Uint8Array): boolean {
+  const known = start.subarray(0, PACKED_MAGIC.length);
+  return known.length > PACKED_NAME_BYTES && standsAt(PACKED_MAGIC, 0, PACKED_MAGIC.length, known);
+}
+
 /**
  * Refuses what is not a map by the first row behind its headers: web pages, indexes, WARC files.
  *
@@ -485,11 +494,12 @@ export function refuseForeignFile(
   const end = start.indexOf(LF);
   const row = DECODER.decode(end === -1 ? start : start.subarray(0, end)).trimEnd();
   if (looksLikeHtml(`${row} `)) throw htmlInstead("a map", source);
-  // Its first bytes up to a line end.
-  if (standsAt(start, 0, start.length, PACKED_MAGIC.subarray(0, 4))) {
+  if (standsAt(start, 0, start.length, PACKED_MAGIC.subarray(0, PACKED_NAME_BYTES))) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
-      "this is a packed map, which has no rows to read; give the map that it was made from",
+      isPackedStart(start)
+        ? "this is a packed map, which has no rows to read; give the map that it was made from"
+        : "this is a damaged packed map: its first bytes were changed, as by a transfer as text, or it was cut; copy it again, as binary",
       { position: { source } },
     );
   }

@@ -212,7 +212,7 @@ export class HeadReader {
   take(bytes: Uint8Array, start: number, end: number, next: number): boolean {
     if (!isBlank(bytes, start, end)) {
       if (!startsHeader(bytes[start])) {
-        refuseForeignFile(bytes.subarray(start, end), this.#list, this.#source);
+        refuseForeignFile(bytes.subarray(start), this.#list, this.#source);
       }
       const text = located(this.#position, () => textOfLine(bytes, start, end));
       if (!startsHeader(bytes[start])) {
