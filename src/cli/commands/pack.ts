@@ -1,5 +1,6 @@
-import { stat } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { peek } from "../../bytes/peek.ts";
 import { formatCount, quote } from "../../errors.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { packageVersion } from "../../files/package-file.ts";
@@ -64,13 +65,15 @@ of a few kilobytes for a day's crawl. It is appended to OLD in one file, which
 is read as one map, and of which fetch --packed transfers only the end. If -o
 names OLD itself, the delta is appended to it; otherwise the delta is written
 alone, for "cat OLD DELTA > NEW". What the map no longer holds stays present.
-After seven deltas (--max-deltas), when the deltas take a quarter of the first
-part and more than 64 KiB, or if OLD is missing, the whole map is therefore
-packed and replaces the file. A nightly job is "pack map.ukvs --base x.packed -o
-x.packed".`,
+The whole map is therefore packed, and replaces the file, after seven deltas
+(--max-deltas), when the deltas take a quarter of the first part and more than
+64 KiB, when all parts would exceed --max-bytes, or if -o names OLD and OLD does
+not exist yet. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
-    "max-bytes": option.size("At most this large, such as 100k."),
+    "max-bytes": option.size(
+      "At most this large, such as 100k: with --bits fewer rows, with --base all parts together.",
+    ),
     bits: {
       value: "N",
       help: "Bits per row, 0 to 31; one of 2^N lookups of absent rows is wrong. Without a size, all rows are kept.",
@@ -131,7 +134,6 @@ x.packed".`,
       scratch: values.tmp,
       threads: values.threads,
       memoryBytes: values.memory,
-      streams: io,
       onRead: (bytes: number) => {
         progress.add(bytes);
       },
@@ -142,11 +144,14 @@ x.packed".`,
       const { readBase, writePacked } = await import("../../map/pack/write-packed.ts");
       const { workFor } = await import("../../map/pack/pack-files.ts");
       const old = base === undefined ? undefined : await readBase(base, output);
-      packed = await withMapOf(path, values, io, progress, async (map) => {
-        const size = map === "-" ? undefined : (await stat(map)).size;
-        progress.total = size === undefined ? undefined : progress.done + workFor(options) * size;
-        return writePacked(map, file, { ...options, maxDeltas: values["max-deltas"] }, old);
-      });
+      packed = await withSample(path, values.tmp, io, (sample, streams) =>
+        withMapOf({ path, sample }, values, streams, progress, async (map) => {
+          const size = map === "-" ? undefined : (await stat(map)).size;
+          progress.total = size === undefined ? undefined : progress.done + workFor(options) * size;
+          const packing = { ...options, streams, maxDeltas: values["max-deltas"] };
+          return writePacked(map, file, packing, old);
+        }),
+      );
     } catch (error) {
       await file.abort();
       throw error;
@@ -163,9 +168,28 @@ x.packed".`,
   },
 });
 
+/** Enough of a file to tell what it is. */
+const SAMPLE_BYTES = 2 ** 16;
+
+/** Runs `use` with a file that begins as an input does, and with what standard input is then. */
+async function withSample<T>(
+  path: string,
+  tmp: string | undefined,
+  io: Io,
+  use: (sample: string, io: Io) => Promise<T>,
+): Promise<T> {
+  if (path !== "-") return use(path, io);
+  const { head, chunks } = await peek(io.stdin, SAMPLE_BYTES);
+  return withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
+    const sample = join(folder, "sample");
+    await writeFile(sample, head);
+    return use(sample, { ...io, stdin: chunks });
+  });
+}
+
 /** Makes a map of an index in scratch space; a map is used as it is. */
 async function withMapOf<T>(
-  path: string,
+  { path, sample }: { readonly path: string; readonly sample: string },
   {
     queries,
     years,
@@ -177,7 +201,7 @@ async function withMapOf<T>(
   progress: Progress,
   use: (map: string) => Promise<T>,
 ): Promise<T> {
-  if (path === "-" || (await isMapFile(path))) {
+  if (await isMapFile(sample)) {
     if (queries)
       throw misuse("--queries requires an index; the queries of a map cannot be changed");
     return use(path);

@@ -61,7 +61,6 @@ export function hasBareHome(key: Uint8Array): boolean {
   for (let at = 1; at + 1 < key.length; at++) {
     const byte = key[at];
     if (byte === CLOSE_PAREN) return key[at + 1] === QUESTION && key[at - 1] !== STAR;
-    if (byte === COLON || byte === SLASH) return false;
   }
   return false;
 }

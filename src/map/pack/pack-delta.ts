@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { formatCount, ioError, systemCode } from "../../errors.ts";
+import { formatAmount, formatCount, ioError, systemCode } from "../../errors.ts";
 import { fileChunks, type FileSource } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { digestOf } from "../../files/source-digest.ts";
@@ -78,10 +78,12 @@ export async function packDelta(
       };
       const sha256 = await digestOf(fileChunks(source, signal));
       const isUnchanged = parts.header.source?.sha256 === sha256;
-      if (isUnchanged && options.packsUnchanged === false) return UNCHANGED;
+      const { maxBytes = Infinity } = options;
+      const fits = base.bytes.length <= maxBytes;
+      if (isUnchanged && options.packsUnchanged === false && fits) return UNCHANGED;
       const position = parts.heads.length;
       if (position > maxDeltas)
-        return whole(`the base has ${maxDeltas} deltas, as many as it may have`);
+        return whole(`the base has ${formatAmount(maxDeltas, "delta")}, as many as it may have`);
       const rowsPath = join(scratch, "new");
       const newRows = new NewRows(names);
       const { headers, rows } = await writeNewRows(source, newRows, rowsPath, options).catch(
@@ -112,6 +114,10 @@ export async function packDelta(
         return whole(
           `the deltas would take ${formatCount(deltaBytes)} bytes, more than a quarter of the base`,
         );
+      }
+      const bytes = base.bytes.length + packed.file.length;
+      if (bytes > maxBytes) {
+        return whole(`with its deltas it would take ${formatCount(bytes)} bytes, more than it may`);
       }
       const summary = { ...packed.summary, rowsRead: rows };
       return { file: packed.file, summary, position, reason: undefined };

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
-import { ioError, systemCode } from "../../errors.ts";
+import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
 import { fileChunks, FileSource } from "../../files/input-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { checkSignal } from "../../interruption.ts";
@@ -26,7 +26,7 @@ import type { AskResult } from "./held-check.ts";
 import { HostYears } from "./host-years.ts";
 import { PackLanes } from "./pack-job.ts";
 import { packDemand } from "./pack-demand.ts";
-import { kneeBytes, type PackDemand, planPack, type Prospect } from "./pack-plan.ts";
+import { kneeBytes, type PackDemand, planPack, type Prospect, tooSmall } from "./pack-plan.ts";
 import { type PackedBytes, packWithin } from "./pack-within.ts";
 import { needsPresentKeys, withPresentKeys } from "./present-keys.ts";
 import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
@@ -181,6 +181,39 @@ function threadsFor({ size }: FileSource, { threads }: PackOptions): number {
   return threads ?? Math.min(availableParallelism(), Math.ceil(size / BYTES_WORTH_A_THREAD) || 1);
 }
 
+/** How often a plan for fewer bytes is tried, and how many fewer. */
+const MAX_PLANS = 8;
+const NEXT_PLAN = 0.85;
+
+/**
+ * Packs a map of at most `maxBytes`. A plan only estimates the size, so one for that size may come out larger, or
+ * there may be none: then one for fewer bytes is tried.
+ *
+ * @throws MM_BUDGET
+ */
+async function packWithinLimit(
+  maxBytes: number,
+  pack: (bytes: number) => Promise<Packed>,
+): Promise<Packed> {
+  let failure: unknown;
+  let bytes = maxBytes;
+  for (let i = 0; i < MAX_PLANS; i++) {
+    try {
+      const packed = await pack(Math.floor(bytes));
+      const { size } = packed.file;
+      if (size <= maxBytes) return packed;
+      packed.file.close();
+      failure ??= tooSmall(maxBytes);
+      bytes *= Math.min(0.99, maxBytes / size);
+    } catch (error) {
+      if (!isMementoMapError(error) || error.code !== "MM_BUDGET") throw error;
+      failure ??= error;
+      bytes *= NEXT_PLAN;
+    }
+  }
+  throw failure;
+}
+
 /** What the packing of a map works with. */
 interface PackingTools {
   readonly sha256: Promise<string>;
@@ -227,27 +260,50 @@ class Packing {
     if (wantsYears || headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
     const notes = { countBits, periodBits: this.#tools.years?.bits ?? 0 };
     if (bits !== undefined && maxBytes === undefined) {
-      const whole = await this.#scanWhole();
-      const prospect = {
-        bytes: Infinity,
-        rows: whole.rows,
-        bits,
-        fingerprintBits: undefined,
-        countBits,
-        variesBits: false,
-        wrong: 0,
-      };
-      return this.#pack(this.#map, whole, whole, { prospect, demand: undefined });
+      return this.#packAllRows(await this.#scanWhole(), bits);
     }
     const surveying = this.#survey();
     this.#tools.lanes.waitFor(surveying);
     const [scanned, surveyed] = await Promise.allSettled([this.#scanWhole(), surveying]);
     if (scanned.status === "rejected") throw scanned.reason;
-    if (surveyed.status === "rejected") throw surveyed.reason;
     const whole = scanned.value;
+    // A map that says that it holds nothing has nothing to plan for.
+    if (whole.rows === 0) {
+      return packWithinLimit(maxBytes ?? Infinity, () => this.#packAllRows(whole, bits ?? 0));
+    }
+    if (surveyed.status === "rejected") throw surveyed.reason;
     const compaction = this.#compaction(surveyed.value, whole);
     const demand = packDemand(compaction, whole.profiles, this.#tools.misses, notes);
-    const prospect = planPack(demand, maxBytes ?? kneeBytes(demand), bits);
+    if (maxBytes === undefined) {
+      return this.#packPlanned(whole, compaction, demand, kneeBytes(demand));
+    }
+    return packWithinLimit(maxBytes, (bytes) =>
+      this.#packPlanned(whole, compaction, demand, bytes),
+    );
+  }
+
+  /** Packs all rows with so many bits each. */
+  #packAllRows(whole: ScannedMap, bits: number): Promise<Packed> {
+    const { countBits = COUNT_BITS } = this.#tools.options;
+    const prospect = {
+      bytes: Infinity,
+      rows: whole.rows,
+      bits,
+      fingerprintBits: undefined,
+      countBits,
+      variesBits: false,
+      wrong: 0,
+    };
+    return this.#pack(this.#map, whole, whole, { prospect, demand: undefined });
+  }
+
+  async #packPlanned(
+    whole: ScannedMap,
+    compaction: BudgetCompaction,
+    demand: PackDemand,
+    bytes: number,
+  ): Promise<Packed> {
+    const prospect = planPack(demand, bytes, this.#tools.options.bits);
     const plan = { prospect, demand };
     if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, plan);
     const rollUps = compaction.plan(Math.max(compaction.leastRows, Math.floor(prospect.rows)));

@@ -126,12 +126,7 @@ interface Candidate extends Prospect {
  */
 export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number): Prospect {
   const all = candidates(demand, maxBytes, rowBits);
-  if (all.length === 0) {
-    throw new MementoMapError(
-      "MM_BUDGET",
-      `no packed map of this archive fits into ${maxBytes} bytes; allow more`,
-    );
-  }
+  if (all.length === 0) throw tooSmall(maxBytes);
   const alike = all.filter(({ variesBits }) => demand.isTrained || !variesBits);
   const fair = alike.filter((one) => isFair(one, demand));
   const choice = fair.length > 0 ? fair : alike;
@@ -192,6 +187,14 @@ function plainFilterMistakes(bytes: number, keys: number): number {
   const hashes = Math.max(1, Math.round(bits * Math.LN2));
   const bloom = (1 - Math.exp(-hashes / bits)) ** hashes;
   return Math.min(bloom, 2 ** -Math.floor(bits / FUSE_SLOTS));
+}
+
+/** What to say where no map is as small as it has to be. */
+export function tooSmall(maxBytes: number): MementoMapError {
+  return new MementoMapError(
+    "MM_BUDGET",
+    `no packed map of this archive fits into ${maxBytes} bytes; allow more`,
+  );
 }
 
 /** The smallest size from which on twice the bytes hardly answer better. */

@@ -1,4 +1,3 @@
-import { MementoMapError } from "../../errors.ts";
 import { formatHead, parseHead } from "../../packed/packed-file.ts";
 import { PackedNames } from "../../packed/packed-map.ts";
 import { expectedLookups, lookupsOfSome } from "./host-lookups.ts";
@@ -6,7 +5,7 @@ import type { HostYears } from "./host-years.ts";
 import { chooseLayout, flatLayout } from "./layout.ts";
 import type { AskResult } from "./held-check.ts";
 import type { PackLanes } from "./pack-job.ts";
-import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect } from "./pack-plan.ts";
+import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect, tooSmall } from "./pack-plan.ts";
 import { Probes } from "./probes.ts";
 import {
   estimatedBytes,
@@ -168,10 +167,7 @@ export async function packWithin(
     // It is smallest without a table.
     return packWithin(map, whole, { ...options, prospect: { ...prospect, fingerprintBits: 0 } });
   }
-  throw new MementoMapError(
-    "MM_BUDGET",
-    `no packed map of this archive fits into ${prospect.bytes} bytes; allow more`,
-  );
+  throw tooSmall(prospect.bytes);
 }
 
 /**

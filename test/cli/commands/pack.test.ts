@@ -49,6 +49,94 @@ describe("pack", () => {
     expect(mistakes[2]).toBeLessThan(keys.length / 100);
   });
 
+  it("keeps a size with given bits, with a base, and where a plan comes out too large", async () => {
+    const path = await sample();
+    const run = async (...args: string[]): Promise<string> => {
+      const argv = ["pack", path("map.ukvs"), "-o", path("packed"), "--force", ...args];
+      const { code, stderr } = await runCli(argv);
+      expect(code).toBe(0);
+      return stderr;
+    };
+    for (const bits of ["4", "8", "16"]) {
+      await run("--bits", bits, "--max-bytes", "3000");
+      expect(statSync(path("packed")).size).toBeLessThanOrEqual(3000);
+      expect(await present(path("packed"), keysOf(path("map.ukvs")))).toBe(
+        keysOf(path("map.ukvs")).length,
+      );
+    }
+    writeFileSync(path("misses.txt"), "http://example.com/a\nhttp://example.org/b/c\n");
+    for (const size of [900, 1000, 1100, 1300]) {
+      await run("--misses", path("misses.txt"), "--max-bytes", String(size));
+      expect(statSync(path("packed")).size).toBeLessThanOrEqual(size);
+    }
+    writeFileSync(path("map.ukvs"), `${readFileSync(path("map.ukvs"), "utf8")}zz,new)/ 1\n`);
+    writeFileSync(
+      path("map.ukvs"),
+      readFileSync(path("map.ukvs"), "utf8").replace(/^!size.*\n/m, ""),
+    );
+    const limit = statSync(path("packed")).size + 100;
+    const base = ["--base", path("packed"), "--max-bytes", String(limit)];
+    expect(await run(...base)).toContain("more than it may");
+    expect(statSync(path("packed")).size).toBeLessThanOrEqual(limit);
+    await run("--base", path("packed"), "--max-deltas", "1");
+    writeFileSync(path("map.ukvs"), `${readFileSync(path("map.ukvs"), "utf8")}zz,newer)/ 1\n`);
+    await run("--base", path("packed"), "--max-deltas", "1");
+    writeFileSync(path("map.ukvs"), `${readFileSync(path("map.ukvs"), "utf8")}zz,newest)/ 1\n`);
+    expect(await run("--base", path("packed"), "--max-deltas", "1")).toContain("has 1 delta,");
+  });
+
+  it.each([[[]], [["--bits", "8"]], [["--max-bytes", "1k"]]])(
+    "packs a map that says that it holds nothing: %j",
+    async (options) => {
+      const path = (name: string): string => join(folder, name);
+      const folder = scratchDir();
+      writeFileSync(path("map.ukvs"), '!size {"bytes":0,"records":0}\n');
+      const packed = ["pack", path("map.ukvs"), ...options, "-q", "-o", path("packed")];
+      expect(await runCli(packed)).toMatchObject({ code: 0, stderr: "" });
+      const answer = await runCli(["lookup", path("packed"), "http://a.com/"]);
+      expect(answer.stdout).toContain("\tabsent\t");
+      expect((await runCli(["validate", path("packed")])).code).toBe(0);
+    },
+  );
+
+  it("makes files that are read compressed and from standard input, and as a base", async () => {
+    const path = await sample();
+    const [key] = keysOf(path("map.ukvs"));
+    const packed = ["pack", path("map.ukvs"), "--bits", "16", "-q", "-o"];
+    for (const name of ["map.packed", "map.packed.gz"]) {
+      expect((await runCli([...packed, path(name)])).code).toBe(0);
+      const lookup = await runCli(["lookup", path(name), "--surt", key]);
+      expect(lookup.stdout).toContain("\tpresent\t");
+      expect(await present(path(name), [key, `${key}-not-held`])).toBe(1);
+      const stdin = readFileSync(path(name));
+      expect((await runCli(["lookup", "-", "--surt", key], { stdin })).stdout).toBe(lookup.stdout);
+      expect((await runCli(["page", path(name), "-q", "-o", path(`${name}-site`)])).code).toBe(0);
+      const based = await runCli([...packed, path(`${name}.delta`), "--base", path(name)]);
+      expect(based).toMatchObject({ code: 0, stderr: "" });
+    }
+    expect((await runCli(["merge", path("map.packed.gz")])).stderr).toContain(
+      "this is a packed map",
+    );
+  });
+
+  it("refuses damaged files for what they are", async () => {
+    const path = await sample();
+    const packed = ["pack", path("map.ukvs"), "--bits", "8", "-q", "-o", path("packed")];
+    expect((await runCli(packed)).code).toBe(0);
+    const bytes = readFileSync(path("packed"));
+    const text = (from: string, to: string): Buffer =>
+      Buffer.from(bytes.toString("latin1").replaceAll(from, to), "latin1");
+    const starts = [text("\r\n", "\n"), text("\n", "\r\n"), bytes.subarray(0, 4)];
+    for (const damaged of [...starts, bytes.with(6, 0)]) {
+      writeFileSync(path("damaged"), damaged);
+      const { code, stderr } = await runCli(["lookup", path("damaged"), "http://a.com/"]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("this is a damaged packed map")]);
+    }
+    writeFileSync(path("damaged"), bytes.with(bytes.length - 9, bytes[bytes.length - 9] ^ 1));
+    const page = await runCli(["page", path("damaged"), "-o", path("site")]);
+    expect(page.stderr).toContain("the packed map is damaged: shard");
+  });
+
   it("gives the same bytes from a map, compressed or not, from standard input and from an index", async () => {
     const path = await sample();
     const map = readFileSync(path("map.ukvs"));
@@ -99,6 +187,21 @@ describe("pack", () => {
       "present",
       undefined,
     ]);
+  });
+
+  it("takes an index from standard input, compressed or not", async () => {
+    const path = await sample();
+    const index = readFileSync(path("index.cdxj"));
+    const argv = ["pack", path("index.cdxj"), "--queries", "--bits", "8", "-q", "-o"];
+    expect((await runCli([...argv, path("packed")])).code).toBe(0);
+    for (const stdin of [index, gzipSync(index)]) {
+      const result = await runCli([...argv.with(1, "-"), path("other"), "--force"], { stdin });
+      expect(result).toEqual({ code: 0, stdout: "", stderr: "" });
+      const [one, other] = ["packed", "other"].map((name) => statSync(path(name)).size);
+      expect(other).toBe(one);
+      const keys = keysOf(path("map.ukvs"));
+      expect(await present(path("other"), keys)).toBe(await present(path("packed"), keys));
+    }
   });
 
   it("learns from misses", async () => {
