@@ -267,7 +267,6 @@ function hasBareHome(length: i32): bool {
   for (let at: i32 = 1; at + 1 < length; at++) {
     const byte = byteAt(at);
     if (byte == CLOSE_PAREN) return byteAt(at + 1) == QUESTION && byteAt(at - 1) != STAR;
-    if (byte == COLON || byte == SLASH) return false;
   }
   return false;
 }

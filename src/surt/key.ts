@@ -320,7 +320,7 @@ export function currentSpelling(key: string, { queries = false }: KeyOptions = {
 }
 
 /** The start of a key with a query whose home page lacks its slash: `com,cnn)?x=1`. */
-const BARE_HOME = /^[^:/)]*[^:/)*]\)(?=\?)/;
+const BARE_HOME = /^[^)]*[^)*]\)(?=\?)/;
 
 /** An address of IPv6 without brackets, with what may be its port. */
 const ADDRESS_WITH_PORT = /^([^[\],]*:[^[\],]*:[^[\],]*):(\d+)$/;

@@ -213,6 +213,26 @@ describe("maps of version 0.1", () => {
     expect(await at("http://b.com/", "2010")).toBe(false);
   });
 
+  it("finds home pages without a slash in maps with queries", async () => {
+    const fields = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}';
+    const text = `${fields}\ncom,a)/(b)?y 1\ncom,a:80)?x=1 1\ncom,z)?x=1 1\n`;
+    const file = await packedBytes(text, { bits: 24 });
+    const maps = [
+      MemoryIndex.build(encode(text)),
+      await MapSearch.open(new MemorySource(encode(text))),
+      PackedLookup.of(file ?? new Uint8Array(), "memory"),
+    ];
+    for (const map of maps) {
+      for (const asked of ["com,z)?x=1", "com,z)/?x=1", "com,a:80)/?x=1", "com,a)/(b)?y"]) {
+        expect([asked, (await map.lookupSurt(asked)).present]).toEqual([asked, true]);
+      }
+      expect((await map.lookup("http://z.com/?x=1")).present).toBe(true);
+      for (const asked of ["com,z)/?x=2", "com,z)/", "com,a)/(b)"]) {
+        expect([asked, (await map.lookupSurt(asked)).present]).toEqual([asked, false]);
+      }
+    }
+  });
+
   it("counts them as held when maps are evaluated", async () => {
     const folder = scratchDir();
     const [map, asked] = ["map.ukvs", "asked.txt"].map((name) => join(folder, name));

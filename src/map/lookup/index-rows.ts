@@ -9,7 +9,6 @@ import {
   OPEN_BRACE,
   QUESTION,
   QUOTE,
-  SLASH,
   SPACE,
   STAR,
   TAB,
@@ -335,7 +334,7 @@ function hasBareHome(bytes: Uint8Array, start: number, end: number): boolean {
   for (let mark = bytes.indexOf(QUESTION, start); mark >= 0 && mark < end;) {
     if (bytes[mark - 1] === CLOSE_PAREN) {
       let at = mark - 1;
-      while (at > start && bytes[at - 1] > SPACE && bytes[at - 1] !== SLASH) at--;
+      while (at > start && bytes[at - 1] > SPACE && bytes[at - 1] !== CLOSE_PAREN) at--;
       if (at === start || bytes[at - 1] === LF) return true;
     }
     mark = bytes.indexOf(QUESTION, mark + 1);

@@ -116,7 +116,7 @@ function bareHome(key: string, { queries = false }: KeyOptions): string | undefi
   const query = queries ? key.indexOf("?") : -1;
   if (query >= 0) {
     const home = bareHome(key.slice(0, query), {});
-    return home === undefined || home.includes(":") ? undefined : home + key.slice(query);
+    return home === undefined ? undefined : home + key.slice(query);
   }
   return key.endsWith(")/") && !key.endsWith(",*)/") && key.indexOf(")") === key.length - 2
     ? key.slice(0, -1)
