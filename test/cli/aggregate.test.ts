@@ -43,6 +43,17 @@ describe("aggregate URI", () => {
     expect(stderr).toMatch(/^3 mementos: one 2, two 1; 2 archives asked; \d+\.\d s\n$/);
   });
 
+  it("says on standard error why a map is refused", async () => {
+    const map = join(scratchDir(), "map.packed");
+    writeFileSync(map, "\x89MMP\n", "latin1");
+    const list = listOf(await twoArchives(), { one: { mementomap: map } });
+    const { code, stderr } = await runCli(["aggregate", "-a", list, URI]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("mementomap: no map of one: ")]);
+    expect(stderr).toContain("damaged packed map");
+    const quiet = await runCli(["aggregate", "-a", list, "-q", URI]);
+    expect(quiet.stderr).toBe("");
+  });
+
   it.each([
     ["JSON", ["-f", "JSON"], /^\{\n {2}"original_uri"/],
     ["JSON by --json", ["--json"], /^\{\n {2}"original_uri"/],

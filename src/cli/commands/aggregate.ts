@@ -98,6 +98,9 @@ async function aggregateOnce(
   // Nobody is there to learn from samples, or to share with.
   const setUp = await setUpAggregator({ ...values, sample: 0, "no-share": true }, io, {
     log: SILENT_LOG,
+    onNoMap: ({ id }, error) => {
+      if (!values.quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
+    },
   });
   try {
     if (!values["no-routing"]) await within(values.timeout, setUp.open.keeper.fetched());

@@ -60,8 +60,11 @@ export async function setUpAggregator(
     observers = [],
     place,
     bus,
+    onNoMap,
   }: {
     readonly log: Log;
+    /** Told of an archive whose map cannot be fetched or is refused. */
+    readonly onNoMap?: ((archive: Archive, error: MementoMapError) => void) | undefined;
     readonly observers?: readonly SessionObserver[];
     /** Which of several processes this is; default the only one. */
     readonly place?: ProcessPlace | undefined;
@@ -117,6 +120,7 @@ export async function setUpAggregator(
       fetch: { allowsPrivate: values["allow-private"], proxies, interrupt: io.interrupt },
       onFailure: (archive, error) => {
         log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
+        onNoMap?.(archive, error);
       },
       onFault: (error) => {
         log.event("error", "the maps cannot be refreshed", { reason: error.describe() });
