@@ -33,6 +33,11 @@ export interface OpenMapOptions {
    * requests. All others are held in memory.
    */
   readonly inMemory?: boolean | undefined;
+  /**
+   * Whether to ask an address for the packed form of its map, where it has one; default false. Without effect on what
+   * is held in memory.
+   */
+  readonly packed?: boolean | undefined;
   /** Ends opening with MM_INTERRUPTED when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -153,11 +158,11 @@ async function searched(
 async function remote(
   platform: Platform,
   url: URL,
-  { signal }: OpenMapOptions,
+  { packed, signal }: OpenMapOptions,
 ): Promise<Kept | undefined> {
   const { client, close } = platform.client(url);
   try {
-    const lookup = await openRemoteMap(client, url.href, { signal });
+    const lookup = await openRemoteMap(client, url.href, { packed, signal });
     return { lookup, parts: (signal) => lookup.sources(signal), close };
   } catch (error) {
     close();

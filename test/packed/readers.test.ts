@@ -6,6 +6,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Random } from "../../src/bytes/random.ts";
 import { isMementoMapError, MementoMapError } from "../../src/errors.ts";
+import { packedBytes } from "../map/pack/packed-bytes.ts";
 import { PackedLookup } from "../../src/map/lookup/packed-lookup.ts";
 import { packMap, type PackOptions } from "../../src/map/pack/pack-files.ts";
 import { eighth, fingerprint, NameHash } from "../../src/packed/name-hash.ts";
@@ -273,6 +274,9 @@ describe("the example readers refuse what section 9 tells them to", () => {
   });
 });
 
+/** What is packed in docs/packed.md. */
+const FOUR_ROWS = ["com,a)/ 5", "com,a)/b 1", "com,c)/ 2", "com,c)/d/e 3"];
+
 describe("docs/packed.md", () => {
   const page = readFileSync(new URL("../../docs/packed.md", import.meta.url), "utf8");
 
@@ -300,5 +304,8 @@ describe("docs/packed.md", () => {
     expect(lines.length).toBeGreaterThan(4);
     expect(await expectedLines(PackedLookup.of(file, "memory"), keys)).toEqual(lines);
     expect(scriptLines(file, keys)).toEqual(lines);
+    const map = ['!id {"uri":"https://archive.example/"}', ...FOUR_ROWS];
+    for (const row of FOUR_ROWS) expect(page).toContain(`\`${row}\``);
+    expect(await packedBytes(`${map.join("\n")}\n`, { bits: 6.5 })).toEqual(file);
   });
 });
