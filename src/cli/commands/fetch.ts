@@ -173,7 +173,7 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
     if (!asked.quiet) {
       const { requests, bytes, size } = search.traffic;
       io.stderr.write(
-        `${formatAmount(requests, "request")}, ${formatSize(bytes)} of ${formatSize(size)}\n`,
+        `${formatAmount(requests, "request")} for the map, ${formatSize(bytes)} of ${formatSize(size)}\n`,
       );
     }
     return isAnyPresent ? ExitCode.ok : ExitCode.negative;

@@ -185,7 +185,7 @@ describe("the kernel", () => {
     ["com,a)/é", true],
     ["com,a)?x=1", true],
     ["com,a:8080)?x=1", true],
-    ["dns:a?x=1)", false],
+    ["dns:a?x=1", false],
   ])("knows whether %s is a key of older maps", (key, isOlder) => {
     const path = join(scratchDir(), "map.ukvs");
     const bytes = encode(`${key} 1\n`);
