@@ -34,7 +34,7 @@ describe("fetch", () => {
       code: 0,
       stdout: "http://arxiv.org/abs/1\tpresent\torg,arxiv)/*\t2500~/900\t3\n",
     });
-    expect(present.stderr).toMatch(/^1 request, /);
+    expect(present.stderr).toMatch(/^1 request for the map, /);
     const absent = await runCli(["fetch", url, "--lookup", "http://example.net/", "-q"]);
     expect(absent).toEqual({
       code: 1,

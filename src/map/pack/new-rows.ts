@@ -4,8 +4,7 @@ import { NAME, type NameKind, OUTCOME, type PackedNames } from "../../packed/pac
 import { LastKey } from "../../ukvs/record.ts";
 import { KEY_KIND, rejectOrder } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
-import { isOlderKey } from "./older-keys.ts";
-import { OlderKeys } from "./present-keys.ts";
+import { isOlderKey, OlderKeys } from "./older-keys.ts";
 import { type NameShape, rowName } from "./row-name.ts";
 
 const encoder = new TextEncoder();

@@ -8,11 +8,20 @@ import {
   SLASH,
   STAR,
 } from "../../bytes/bytes.ts";
+import { isMementoMapError } from "../../errors.ts";
 
 /*
  * Which keys `presentKeys` may respell, or finds two of, besides those with a `*`. To call a key older that is not only
  * costs time. kernel/packing/keys.ts has the same.
  */
+
+/** Thrown for a map with keys of older maps, which must be packed as lookups ask for them. */
+export class OlderKeys extends Error {}
+
+/** Whether a map is to be packed by `withPresentKeys`: keys may belong elsewhere as they are spelled now. */
+export function needsPresentKeys(error: unknown): boolean {
+  return error instanceof OlderKeys || (isMementoMapError(error) && error.code === "MM_NOT_SORTED");
+}
 
 const OPEN_BRACKET = 0x5b;
 

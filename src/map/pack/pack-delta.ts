@@ -13,7 +13,7 @@ import { MapLines } from "../compact/map-lines.ts";
 import { withMapSources } from "../lookup/map-sources.ts";
 import { NewRows } from "./new-rows.ts";
 import { packMap, type PackOptions, type PackSummary } from "./pack-files.ts";
-import { needsPresentKeys, withPresentKeys } from "./present-keys.ts";
+import { needsPresentKeys } from "./older-keys.ts";
 import { timelessHeaders } from "./timeless.ts";
 
 /** Deltas may take this share of the whole map, or this many bytes if that is more. */
@@ -89,6 +89,7 @@ export async function packDelta(
       const { headers, rows } = await writeNewRows(source, newRows, rowsPath, options).catch(
         async (error: unknown) => {
           if (!needsPresentKeys(error)) throw error;
+          const { withPresentKeys } = await import("./present-keys.ts");
           const ofPresent = new NewRows(names, { mayHaveOlderKeys: true });
           return withPresentKeys(source, scratch, { signal }, (map) =>
             writeNewRows(map, ofPresent, rowsPath, options),

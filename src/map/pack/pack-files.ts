@@ -28,7 +28,7 @@ import { PackLanes } from "./pack-job.ts";
 import { packDemand } from "./pack-demand.ts";
 import { kneeBytes, type PackDemand, planPack, type Prospect, tooSmall } from "./pack-plan.ts";
 import { type PackedBytes, packWithin } from "./pack-within.ts";
-import { needsPresentKeys, withPresentKeys } from "./present-keys.ts";
+import { needsPresentKeys } from "./older-keys.ts";
 import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
 import { rolledUpRows } from "./roll-up-parts.ts";
 import { Timeless, timelessHeaders } from "./timeless.ts";
@@ -148,6 +148,8 @@ export async function withPackedMap<T>(
         const tools = { sha256, misses, spill, scratch, lanes, options };
         const packed = await new Packing(source, tools).run().catch(async (error: unknown) => {
           if (!needsPresentKeys(error)) throw error;
+          // Loaded when it is needed, which is rare.
+          const { withPresentKeys } = await import("./present-keys.ts");
           return withPresentKeys(source, scratch, { signal: interrupt?.signal }, (map) =>
             new Packing(map, { ...tools, hasPresentKeys: true }).run(),
           );

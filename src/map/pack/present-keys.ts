@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { compareColumns } from "../../ukvs/record.ts";
-import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
+import { ioError, systemCode } from "../../errors.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { presentKeys } from "../../surt/key.ts";
 import { headerText, SIZE_HEADER, UkvsHeaders } from "../../ukvs/header.ts";
@@ -10,14 +10,6 @@ import { mergeMaps } from "../merge-maps.ts";
 import { type MergeRow, rowAt } from "../merge-row.ts";
 import { withMapOutput } from "../output/map-output.ts";
 import { isOlderKey } from "./older-keys.ts";
-
-/** Thrown for a map with keys of older maps, which must be packed as lookups ask for them. */
-export class OlderKeys extends Error {}
-
-/** Whether a map is to be packed by {@link withPresentKeys}: keys may belong elsewhere as they are spelled now. */
-export function needsPresentKeys(error: unknown): boolean {
-  return error instanceof OlderKeys || (isMementoMapError(error) && error.code === "MM_NOT_SORTED");
-}
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -8,7 +8,7 @@ import { wholeMapHeaders } from "../lookup/map-head.ts";
 import type { MapNames } from "./build-shards.ts";
 import { HostProfiles } from "./host-profiles.ts";
 import type { PackLanes } from "./pack-job.ts";
-import { OlderKeys } from "./present-keys.ts";
+import { OlderKeys } from "./older-keys.ts";
 import type { RowKinds } from "./row-name.ts";
 import type { MapPart, ScanResult, ScanTask } from "./scan-part.ts";
 
