@@ -27,6 +27,8 @@ export interface LoadArchivesOptions {
    */
   readonly sharedBy?: readonly string[] | undefined;
   readonly onFailure?: ((address: string, error: MementoMapError) => void) | undefined;
+  /** Told how many archives were given a map that an aggregator shares. */
+  readonly onShared?: ((address: string, maps: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -59,7 +61,10 @@ export function loadArchives(
     let archives = await load(place, options);
     for (const address of options.sharedBy ?? []) {
       try {
-        archives = await withSharedMaps(archives, address, options);
+        const before = archives;
+        archives = await withSharedMaps(before, address, options);
+        const given = archives.filter(({ mementomap }, i) => mementomap !== before[i].mementomap);
+        options.onShared?.(address, given.length);
       } catch (error) {
         const { onFailure } = options;
         if (!isMementoMapError(error) || onFailure === undefined) throw error;

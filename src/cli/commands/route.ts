@@ -18,7 +18,8 @@ import {
   routePreferences,
 } from "../common/aggregate-options.ts";
 import { hintsOf } from "../../aggregate/learn/hints.ts";
-import { openLearner } from "../../aggregate/learn/kept-learner.ts";
+import { type LearnOptions, openLearner } from "../../aggregate/learn/kept-learner.ts";
+import { tellOfOddLogs } from "../common/learn-sources.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
@@ -46,9 +47,10 @@ mementomap is a file, the URL of a map or of an archive that publishes one, or
 auto, to discover it at the origin of the TimeGate. An archive whose map cannot
 be fetched or read is asked as if it had none.
 
-With --learn-from, or with what an aggregator saved as learnt, decisions about
-archives without a map are based on their earlier responses, and the table ends
-with the reasons. --recall is the share of responses with mementos to keep.
+With --recall, the share of responses with mementos to keep, decisions about
+archives without a map are based on their earlier responses, which come from
+--learn-from or from what an aggregator saved as learnt. The table then ends
+with the reasons.
 
 --datetime ranks archives first that have mementos of its year; --from and
 --until exclude archives that have none in that period.
@@ -88,7 +90,9 @@ Exit status: 0 if any archive would be asked, 1 if none would.
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("route", "nothing to route: name a URI");
     const uris = positionals.map(originalUri);
+    const learn = learningOf(values);
     const archives = await listedArchives("route", values, io, tell(io));
+    await tellOfOddLogs(learn?.logs ?? [], tell(io));
     const { state, datetime } = values;
     const request = {
       ...routePreferences(values),
@@ -96,21 +100,14 @@ Exit status: 0 if any archive would be asked, 1 if none would.
       referer: values.referer,
     };
     const showAll = (folder: string): Promise<ExitCode> =>
-      show(uris, archives, request, { ...values, folder }, io);
+      show(uris, archives, request, { ...values, learn, folder }, io);
     return state === undefined ? withTempDir({ interrupt: io.interrupt }, showAll) : showAll(state);
   },
 });
 
-type Shown =
-  | "json"
-  | "quiet"
-  | "map-age"
-  | "allow-private"
-  | "recall"
-  | "learn-from"
-  | "learnt"
-  | "state";
+type Shown = "json" | "quiet" | "map-age" | "allow-private";
 type ShowOptions = Pick<CommandValues<typeof AGGREGATE_OPTIONS>, Shown> & {
+  readonly learn: LearnOptions | undefined;
   readonly folder: string;
 };
 
@@ -126,7 +123,7 @@ async function show(
   io: Io,
 ): Promise<ExitCode> {
   // The same answer every time: nobody is asked to learn something.
-  const learn = learningOf(options);
+  const { learn } = options;
   const learning =
     learn &&
     (await openLearner(archives.map(hintsOf), {

@@ -20,6 +20,7 @@ import { isWebAddress, loadArchives } from "../../aggregate/route/archive-list.t
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import type { Io } from "./io.ts";
+import { refuseUnusedLearning } from "./learn-sources.ts";
 
 /**
  * The options of `aggregate`, which are its settings in a file and in the environment too. Short
@@ -227,6 +228,8 @@ function parseTolerance(text: string): number {
 
 type Values = OptionValues<typeof AGGREGATE_OPTIONS>;
 
+const NOTHING_SHARED = "nothing is learnt from another aggregator";
+
 /**
  * The archives of `--archives`, with the maps of `--map`.
  *
@@ -237,6 +240,7 @@ export async function listedArchives(
   values: Pick<Values, "archives" | "map" | "only" | "except" | "learn-from">,
   io: Io,
   onFault: (message: string, reason: string) => void,
+  onShared?: (address: string, maps: number) => void,
 ): Promise<readonly Archive[]> {
   if (values.archives === undefined) {
     throw usage(
@@ -248,8 +252,11 @@ export async function listedArchives(
     proxies: ProxySettings.of(io.env),
     signal: io.interrupt.signal,
     sharedBy: values["learn-from"].filter(isWebAddress),
-    onFailure: (_address, error) =>
-      onFault("nothing is learnt from another aggregator", error.describe()),
+    onFailure: (_address, error) => onFault(NOTHING_SHARED, error.describe()),
+    onShared(address, maps) {
+      if (maps > 0) onShared?.(address, maps);
+      else onFault(NOTHING_SHARED, `${address}: it shares no map of an archive that has none here`);
+    },
   });
   const mapped = values.map.map(({ id }) => id);
   checkIds(archives, "--map", mapped);
@@ -261,16 +268,16 @@ export async function listedArchives(
   });
 }
 
-/** What the settings say about learning; undefined where nothing is to be learnt. */
+/** What the settings say about learning; undefined where nothing is to be learnt. @throws MM_USAGE */
 export function learningOf(
   values: Pick<Values, "recall" | "learn-from" | "learnt" | "state">,
 ): LearnOptions | undefined {
+  refuseUnusedLearning(values);
   const { recall, learnt, state } = values;
-  const sources = values["learn-from"];
-  if (recall === undefined && sources.length === 0 && learnt === undefined) return undefined;
+  if (recall === undefined) return undefined;
   return {
     recall,
-    logs: sources.filter((source) => !isWebAddress(source)),
+    logs: values["learn-from"].filter((source) => !isWebAddress(source)),
     file: learnt ?? (state === undefined ? undefined : join(state, "learnt.bin")),
   };
 }

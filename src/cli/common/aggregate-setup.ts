@@ -23,6 +23,7 @@ import {
   routePreferences,
 } from "./aggregate-options.ts";
 import { variableOf } from "./command-line.ts";
+import { tellOfOddLogs } from "./learn-sources.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { guardServiceFiles } from "./server-shell.ts";
@@ -73,8 +74,11 @@ export async function setUpAggregator(
   },
 ): Promise<SetUpAggregator> {
   const onFault = faultLog(log);
-  const archives = await listedArchives("aggregate", values, io, onFault);
   const learning = learningOf(values);
+  const isFirst = place === undefined || place.number === 1;
+  const archives = await listedArchives("aggregate", values, io, onFault, (source, maps) => {
+    if (isFirst) log.event("info", "maps of another aggregator are taken", { source, maps });
+  });
   // What is learnt is kept there too, also where no archive has a map.
   if (values.state !== undefined) await makeFolder(values.state);
   await guardServiceFiles({ logs: [values.log, values["combined-log"]], learnt: learning?.file }, [
@@ -92,7 +96,7 @@ export async function setUpAggregator(
         });
   const cache = await cacheOf(values, log);
   const proxies = ProxySettings.of(io.env);
-  const isFirst = place === undefined || place.number === 1;
+  if (isFirst) await tellOfOddLogs(learning?.logs ?? [], onFault);
   let learner: Learner | undefined;
   const onObservation = bus && shareLearning(bus, () => learner);
   const isSharing = !values["no-share"] && values.state !== undefined;
@@ -154,6 +158,8 @@ export async function setUpAggregator(
     },
   });
   learner = open.learner;
+  const answers = learner?.observations ?? 0;
+  if (isFirst && answers > 0) log.event("info", "begins with what was learnt", { answers });
   return {
     open,
     archives,

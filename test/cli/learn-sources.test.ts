@@ -1,0 +1,66 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { aggregateProcess } from "../support/aggregate-process.ts";
+import { type CliResult, runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
+import { scriptedServer } from "../support/scripted-server.ts";
+
+const LOG = `INFO: 2016/06/09 12:00:00 Aggregating Mementos for http://example.org/
+INFO: 2016/06/09 12:00:00 a => Success: 2 mementos
+INFO: 2016/06/09 12:00:01 b => Response error: 404 Not Found
+`;
+
+function world(): { list: string; file: (name: string, text: string) => string } {
+  const folder = scratchDir();
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const archives = ["a", "b"].map((id) => ({ id, timemap: `http://127.0.0.1:9/${id}/` }));
+  return { list: file("archives.json", JSON.stringify(archives)), file };
+}
+
+function route(list: string, ...args: readonly string[]): Promise<CliResult> {
+  return runCli(["route", "http://example.org/", "--archives", list, ...args]);
+}
+
+describe("what to learn from", () => {
+  it.each(["route", "aggregate"])("is refused by %s where nothing is learnt", async (command) => {
+    const { list, file } = world();
+    for (const option of ["--learn-from", "--learnt"]) {
+      const args = [command, "http://a.org/", "--archives", list, option, file("log", LOG)];
+      const { code, stdout, stderr } = await runCli(args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(`${option} needs --recall`);
+    }
+  });
+
+  it("is told of where it is a log without an answer, and taken all the same", async () => {
+    const { list, file } = world();
+    const recall = ["--recall", "0.9", "--learn-from"];
+    const fault = "a log to learn from may be the wrong one";
+    const empty = await route(list, ...recall, file("empty.log", ""));
+    expect(empty.stderr).toMatch(new RegExp(`${fault}: ".*empty.log": it is empty\n`));
+    const notes = await route(list, ...recall, file("notes.txt", "Remember the milk.\n"));
+    expect(notes.stderr).toMatch(/notes.txt": no answer of an archive is in its first lines\n/);
+    expect((await route(list, ...recall, file("memgator.log", LOG))).stderr).toBe("");
+    expect([empty.code, notes.code]).toEqual([0, 0]);
+  });
+
+  it("is told of where an address shares no map of these archives", async () => {
+    const { list } = world();
+    const { url } = await scriptedServer((_request, response) => response.end("<html>Hello"));
+    const { stderr, code } = await route(list, "--recall", "0.9", "--learn-from", url);
+    expect(stderr).toContain("nothing is learnt from another aggregator");
+    expect(stderr).toContain("it shares no map of an archive that has none here");
+    expect(code).toBe(0);
+  });
+
+  it("is counted in the log of the service", async () => {
+    const { list, file } = world();
+    const args = ["--archives", list, "--workers", "1", "--recall", "0.9", "--learn-from"];
+    const { said } = await aggregateProcess([...args, file("memgator.log", LOG)]);
+    await expect.poll(said).toMatch(/"begins with what was learnt","answers":2\b/);
+  });
+});
