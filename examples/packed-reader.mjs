@@ -3,7 +3,7 @@
 // how many captures its host has, and of which years. Maps with queries want "com,example)/a?b=c".
 
 const [HOME, ALL, QUERY, ANY_QUERY, NONE] = [1, 2, 4, 8, 16]; // the flags of a descriptor
-const KEY = /^(?:(.*?\))(?=\/|$))?([^?]*)(\?.+)?/s; // the name of the host, path and query
+const KEY = /^(?:(.*?\))(?=[/?]|$))?([^?]*)(\?.+)?/s; // the name of the host, path and query
 const within = (from, to, ...all) => all.every((n) => Number.isInteger(n) && from <= n && n <= to);
 const bitOf = (mask, at, last = 31) => (mask >>> Math.min(at, last)) & 1;
 const scale = (value, size) => Math.floor(((value >>> 0) * size) / 2 ** 32);
@@ -135,9 +135,9 @@ function openPart(bytes, before, position) {
   return { header, mark: halves.join(""), end, lookup };
 }
 
-/** Opens a packed map with its deltas, given all bytes of the file. @throws {Error} */
+/** Opens a packed map with its deltas: an ArrayBuffer or Uint8Array of the file. @throws {Error} */
 export function openPacked(file) {
-  const [bytes, parts] = [Uint8Array.from(file), []]; // a copy, so that its words are aligned
+  const [bytes, parts] = [new Uint8Array(file), []]; // a copy of a view: its words are aligned
   for (let at = 0; parts.length === 0 || at < bytes.length; at += parts.at(-1).end)
     parts.push(openPart(bytes.subarray(at), parts.at(-1), parts.length));
   function lookup(surt) {

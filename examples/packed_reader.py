@@ -6,7 +6,7 @@ import struct
 import zlib
 
 HOME, ALL, QUERY, ANY_QUERY, NONE = 1, 2, 4, 8, 16  # the flags of a descriptor
-KEY = re.compile(r"(.*?\)(?=/|\Z))?([^?]*)(\?.+)?", re.DOTALL)  # name of the host, path, query
+KEY = re.compile(r"(.*?\)(?=[/?]|\Z))?([^?]*)(\?.+)?", re.DOTALL)  # name of the host, path, query
 UINT32 = 0xFFFFFFFF
 
 

@@ -38,7 +38,7 @@ for name in sys.argv[1:]:
 `;
 
 interface ExampleReader {
-  readonly openPacked: (bytes: Uint8Array) => {
+  readonly openPacked: (bytes: Uint8Array | ArrayBuffer) => {
     lookup(key: string): {
       present: boolean;
       name?: string;
@@ -220,6 +220,24 @@ describe("the example readers answer as the library does", () => {
       }),
       { numRuns: runs(200) },
     );
+  });
+
+  it("for home pages without a slash, and from an ArrayBuffer", async () => {
+    const fields = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}\n';
+    const text = `${fields}com,a)/?x=1 1\ncom,b)/ 1\n`;
+    const file = (await pack(text, { bits: 16 })) ?? new Uint8Array();
+    const keys = ["com,a)?x=1", "com,a)?x=2", "com,b)?", "com,b)", "com,b)?x=1"];
+    const expected = [true, false, true, true, false];
+    const reader = openPacked(file.slice().buffer);
+    expect(keys.map((key) => reader.lookup(key).present)).toEqual(expected);
+    const map = PackedLookup.of(file, "memory");
+    const answers = await Promise.all(keys.map((key) => map.lookupSurt(key)));
+    expect(answers.map(({ present }) => present)).toEqual(expected);
+    if (!hasPython) return;
+    const path = join(scratchDir(), "map.packed");
+    writeFileSync(path, file);
+    const lines = processLines(["python3", PYTHON_PROGRAM], path, keys.join("\n"));
+    expect(lines.map((line) => line.includes(" present "))).toEqual(expected);
   });
 
   it("as programs, too, and refuse what is damaged", async () => {

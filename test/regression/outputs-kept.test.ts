@@ -263,7 +263,7 @@ describe("a log of a service", () => {
     ["--learnt @notes.txt", "a text, not what an aggregator learnt; name another file"],
     ["--learnt @other.json", "JSON, not what an aggregator learnt"],
     ["--learnt @new.log --log @new.log", "is named for two outputs"],
-    ["--learnt @none/learnt.bin", "does not exist; make it first"],
+    ["--learnt @none/learnt.bin", "does not exist; create it first"],
   ])("nor is what is learnt written over it: aggregate %s", async (line, reason) => {
     const place = world();
     listIn(place, [{ ...ARCHIVE, mementomap: place.at("map.ukvs") }]);
