@@ -16,9 +16,9 @@ const WORKER = `
   process.argv.slice(2).forEach(listen);
 `;
 
-/** Connects to a port at a time, as often as it is told, and writes what each connection got. */
+/** Connects to a port as often as it is told, when it is told, and writes what each connection got. */
 const CLIENT = `
-  const [, , port, times, at] = process.argv;
+  const [, , port, times] = process.argv;
   const connect = () => {
     const socket = require("net").connect(Number(port), "127.0.0.1");
     let text = "";
@@ -26,7 +26,8 @@ const CLIENT = `
     socket.on("error", () => undefined);
     socket.on("close", () => console.log(text || "closed"));
   };
-  setTimeout(() => { for (let i = 0; i < times; i++) connect(); }, at - Date.now());
+  process.stdin.once("data", () => { for (let i = 0; i < times; i++) connect(); });
+  console.error("ready");
 `;
 
 function script(name: string, text: string): string {
@@ -50,9 +51,11 @@ async function listening(worker: Worker, ports: number): Promise<Worker> {
   return worker;
 }
 
-function connections(port: number, times: number, at: number): ChildProcess {
-  const args = [script("client.cjs", CLIENT), port, times, at].map(String);
-  return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+async function connections(port: number, times: number): Promise<ChildProcess> {
+  const args = [script("client.cjs", CLIENT), port, times].map(String);
+  const client = spawn(process.execPath, args, { stdio: "pipe" });
+  await once(client.stderr, "data");
+  return client;
 }
 
 /** What the first connections got; fewer, if they get nothing for ten seconds. */
@@ -64,8 +67,9 @@ async function output(client: ChildProcess, count: number): Promise<string[]> {
   return lines;
 }
 
-function block(untilMs: number): void {
-  while (Date.now() < untilMs);
+/** Stands still, so that everything that happens meanwhile is there at once. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 it.skipIf(process.platform === "win32")(
@@ -81,16 +85,17 @@ it.skipIf(process.platform === "win32")(
       const pid = killed.process.pid ?? 0;
       process.kill(pid, "SIGSTOP");
       // One of them is on its way to the worker that stands still: then Node says nothing of its end.
-      expect(await output(connections(busy, 2, 0), 1)).toEqual(["answer"]);
+      const first = await connections(busy, 2);
+      first.stdin?.write("go");
+      expect(await output(first, 1)).toEqual(["answer"]);
       // The end of the channel, connections and the signal that a child exited are there at once; Node
       // takes them in this order.
-      const start = Date.now();
-      const clients = connections(other, 2, start + 1500);
-      const answers = output(clients, 2);
-      await once(clients, "spawn");
+      const second = await connections(other, 2);
       process.kill(pid, "SIGKILL");
-      block(start + 2500);
-      expect(await answers).toEqual(["answer", "answer"]);
+      block(300);
+      second.stdin?.write("go");
+      block(700);
+      expect(await output(second, 2)).toEqual(["answer", "answer"]);
     } finally {
       killed.process.kill("SIGKILL");
       kept.process.kill("SIGKILL");
