@@ -158,11 +158,17 @@ export class HitModel {
    */
   #odds(archive: number, counts: Uint16Array, state: number, trust: number): number {
     const shrinkages = this.#shrinkages;
+    const starts = this.#rowStarts;
+    const levels = this.#rowLevels;
+    const rows = this.#rows;
     let hit = this.priors[archive];
     let miss = 1 - hit;
-    let [asked, hits, weight, level] = [0, 0, 0, -1];
-    for (let row = 0; row < this.#rows; row++) {
-      const at = this.#rowStarts[row] + archive * 2;
+    let asked = 0;
+    let hits = 0;
+    let weight = 0;
+    let level = -1;
+    for (let row = 0; row < rows; row++) {
+      const at = starts[row] + archive * 2;
       const below = counts[at];
       if (below === 0) continue;
       const hitsBelow = counts[at + 1];
@@ -175,7 +181,7 @@ export class HitModel {
       }
       asked = below;
       hits = hitsBelow;
-      level = this.#rowLevels[row];
+      level = levels[row];
       weight = UNIT * shrinkages[archive * LEVELS + level];
     }
     if (state === KNOWN.nothing) {
