@@ -143,7 +143,7 @@ export class MemoryStore implements CacheStore {
     const head = decodeHead(bytes.toString("latin1", headStart, bodyStart));
     if (head.key !== key) return undefined;
     // A copy: the buffer may be given up while somebody still reads.
-    const answer = { ...head.answer, body: Uint8Array.from(bytes.subarray(bodyStart, bodyEnd)) };
+    const answer = { ...head.answer, body: new Uint8Array(bytes.subarray(bodyStart, bodyEnd)) };
     if (number - this.#oldest < this.#slabs.length / 2 - 1) this.put(key, answer);
     return answer;
   }

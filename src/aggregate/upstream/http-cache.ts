@@ -197,6 +197,11 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     const isOfFuture = found !== undefined && found.receivedAt > Date.now() + CLOCK_SLACK_MS;
     const kept = isOfFuture ? undefined : found;
     if (kept !== undefined) {
+      if (this.#request.headers === undefined && isPlainlyFresh(kept, this.#rules)) {
+        this.#archive.counters.cacheHits += 1;
+        this.#give(kept, "cache");
+        return;
+      }
       const policy = policyOf(url, kept, this.#rules);
       if (!policy.storable()) {
         this.#rules.store.delete(this.#key);
@@ -260,13 +265,10 @@ export class CachedExchange implements AnswerReceiver, Exchange {
   }
 
   #give(kept: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
-    const { status, url, receivedAt, headerBlock, body } = kept;
-    const headers = headersOfBlock(headerBlock);
-    const heldSeconds = Math.max(0, Math.floor((Date.now() - receivedAt) / 1000));
-    headers["age"] = String((Number(headers["age"]) || 0) + heldSeconds);
+    const { status, url, body } = kept;
     this.#isAnswered = true;
     this.#answer.origin = origin;
-    this.#answer.onHead({ status, url, headers: new RecordHeaders(headers) });
+    this.#answer.onHead({ status, url, headers: new KeptHeaders(kept) });
     if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
     this.#answer.onEnd();
   }
@@ -295,6 +297,20 @@ function notKept(url: string): CachedAnswer {
     requestHeaders: {},
     body: new Uint8Array(),
   };
+}
+
+const SAYS_AGE = /^age\s*:/im;
+const SAYS_OF_CACHES = /^(?:age|cache-control|expires|pragma|vary)\s*:/im;
+
+/**
+ * Whether a kept answer that says nothing about caches, to a request that did not either, is fresh: as most are.
+ * `policyOf` says the same, and takes longer than all else that an answer from the cache does.
+ */
+export function isPlainlyFresh(answer: CachedAnswer, freshness: Freshness): boolean {
+  const { status, receivedAt, headerBlock, requestHeaders } = answer;
+  const seconds = Math.round(assumedMs(status, freshness) / 1000);
+  if (seconds === 0 || Date.now() - receivedAt >= seconds * 1000) return false;
+  return !SAYS_OF_CACHES.test(headerBlock) && Object.keys(requestHeaders).length === 0;
 }
 
 const SAYS_HOW_LONG =
@@ -334,15 +350,21 @@ function assumedMs(status: number, { freshMs, negativeMs }: Freshness): number {
   return isPresent ? freshMs : 0;
 }
 
-/** Headers that were kept. */
-class RecordHeaders implements HttpHeaders {
-  readonly #record: Readonly<Record<string, string>>;
+/** Headers that were kept, with the age of the answer; read when somebody asks for one. */
+class KeptHeaders implements HttpHeaders {
+  readonly #block: string;
+  readonly #heldSeconds: number;
+  #record: Readonly<Record<string, string>> | undefined;
 
-  constructor(record: Readonly<Record<string, string>>) {
-    this.#record = record;
+  constructor({ headerBlock, receivedAt }: CachedAnswer) {
+    this.#block = headerBlock;
+    this.#heldSeconds = Math.max(0, Math.floor((Date.now() - receivedAt) / 1000));
   }
 
   get(name: string): string | undefined {
-    return Object.hasOwn(this.#record, name) ? this.#record[name] : undefined;
+    if (name === "age" && !SAYS_AGE.test(this.#block)) return String(this.#heldSeconds);
+    const record = (this.#record ??= headersOfBlock(this.#block));
+    if (name === "age") return String((Number(record["age"]) || 0) + this.#heldSeconds);
+    return Object.hasOwn(record, name) ? record[name] : undefined;
   }
 }

@@ -1,5 +1,7 @@
+import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type CacheStore, MemoryStore } from "../../../src/aggregate/upstream/cache-store.ts";
+import { isPlainlyFresh, policyOf } from "../../../src/aggregate/upstream/http-cache.ts";
 import { openDiskStore } from "../../../src/aggregate/upstream/disk-store.ts";
 import type { UpstreamRequest } from "../../../src/aggregate/upstream.ts";
 import { scratchDir } from "../../support/scratch.ts";
@@ -294,5 +296,43 @@ describe("what the caller says about caching", () => {
     await askWhole(upstream, cacheable(raw));
     const short = cacheable(raw, { maxBytes: 10 });
     await expect(askWhole(upstream, short)).rejects.toMatchObject({ code: "MM_LIMIT" });
+  });
+});
+
+describe("answers that say nothing about caches", () => {
+  it("are as fresh as RFC 9111 has it", () => {
+    const fields = ["Content-Type: text/plain", "Date: Thu, 01 Jan 2026 00:00:00 GMT", "ETag: x"];
+    const more = [
+      "Cache-Control: max-age=60",
+      "EXPIRES : 0",
+      "Vary: accept",
+      "Age: 50",
+      "Set-Cookie: a=b",
+    ];
+    const freshness = { freshMs: 90_000, negativeMs: 30_000 };
+    const url = "http://archive.example/timemap/x";
+    fc.assert(
+      fc.property(
+        fc.subarray([...fields, ...more]),
+        fc.constantFrom(200, 203, 204, 206, 300, 302, 308, 404, 410, 500),
+        fc.constantFrom(-5000, 0, 29_999, 30_000, 30_001, 60_000, 89_999, 90_000),
+        fc.constantFrom({}, { "cache-control": "max-age=5" }),
+        (lines, status, agoMs, requestHeaders) => {
+          const headerBlock = lines.map((line) => `${line}\r\n`).join("");
+          const receivedAt = Date.now() - agoMs;
+          const answer = { receivedAt, status, url, headerBlock, requestHeaders };
+          const kept = { ...answer, body: new Uint8Array() };
+          const policy = policyOf(url, kept, freshness);
+          const request = { url, method: "GET", headers: {} };
+          const isFresh = policy.storable() && policy.satisfiesWithoutRevalidation(request);
+          const saysNothing = !lines.some((line) => /^(?:Ca|E[xX]|V|A)/.test(line));
+          const isPlain = saysNothing && Object.keys(requestHeaders).length === 0;
+          // Others are fresh only while the clock is wrong.
+          const isTaken = [200, 203, 300, 308, 404, 410].includes(status);
+          expect(isPlainlyFresh(kept, freshness)).toBe(isPlain && isFresh && isTaken);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });
