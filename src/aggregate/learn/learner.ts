@@ -16,6 +16,8 @@ export interface LearntArchive {
   readonly probability?: number | undefined;
   /** Prefixes of keys that it collects, such as `pt,` and `com,example)/a/`; default anything. */
   readonly scope?: readonly string[] | undefined;
+  /** Whether it left the list, and may come back; default false. */
+  readonly isGone?: boolean | undefined;
 }
 
 export interface LearnerOptions {

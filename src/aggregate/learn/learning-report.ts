@@ -36,11 +36,11 @@ export function learningReport(learner: Learner): LearningReport {
     hits: policy.recallOfHits,
     mementos: policy.recallOfMementos,
     spared: learner.history,
-    archives: archives.map(({ id }, number) => ({
-      id,
-      spared: recalls.sparedOf(number),
-      hits: recalls.of(number, policy.exploredWeight(number, number + 1)),
-      threshold: policy.thresholdOf(number),
-    })),
+    archives: archives.flatMap(({ id, isGone }, number) => {
+      if (isGone === true) return [];
+      const spared = recalls.sparedOf(number);
+      const hits = recalls.of(number, policy.exploredWeight(number, number + 1));
+      return [{ id, spared, hits, threshold: policy.thresholdOf(number) }];
+    }),
   };
 }

@@ -159,19 +159,44 @@ function* snapshot(learner: Learner): Steps<Uint8Array> {
   return bytes;
 }
 
+/** An archive may leave the list for a day of maintenance: of as many that left, what is known is kept. */
+const MOST_GONE = 4;
+
+/** The archives of a list, and behind them some that were known and are not in it: first those that left last. */
+function withGone(
+  archives: readonly LearntArchive[],
+  known: readonly Pick<LearntArchive, "id">[],
+): LearntArchive[] {
+  const listed = new Set(archives.map(({ id }) => id));
+  const gone = known.filter(({ id }) => !listed.has(id)).slice(0, MOST_GONE);
+  return [...archives, ...gone.map(({ id }) => ({ id, isGone: true }))];
+}
+
 /**
- * Gives a learner what another knew. Archives go by their ids; what is known of others is dropped.
+ * Gives a new learner what another knew. Archives go by their ids; of those that are not in its list, some are
+ * kept for when they come back.
  *
  * @throws MM_BAD_INPUT for bytes that are not a whole snapshot; the learner is as it was then.
  */
 export function restoreSnapshot(learner: Learner, bytes: Uint8Array, source: string): void {
   const parts = readParts(learner, bytes, source);
-  done(takeParts(learner, parts));
+  const archives = withGone(
+    learner.archives,
+    parts.head.archives.map((id) => ({ id })),
+  );
+  if (archives.length === learner.archives.length) {
+    done(takeParts(learner, parts));
+    return;
+  }
+  const next = new Learner(archives, learner.options);
+  done(takeParts(next, parts));
+  learner.adopt(next);
+  learner.maps.restore(parts.head.maps);
 }
 
 /**
- * Has a learner go on with other archives: what it knows of those that stay is kept, by their ids, and
- * new ones begin with their hints. Until it is done the learner decides as before; `pause` is awaited
+ * Has a learner go on with other archives: what it knows of those that stay is kept, by their ids, also of the
+ * last that left, and new ones begin with their hints. Until it is done the learner decides as before; `pause` is awaited
  * every few milliseconds of work. Holds what is known twice.
  */
 export async function replaceLearntArchives(
@@ -179,10 +204,11 @@ export async function replaceLearntArchives(
   archives: readonly LearntArchive[],
   pause: () => Promise<void>,
 ): Promise<void> {
-  if (JSON.stringify(archives) === JSON.stringify(learner.archives)) return;
+  const all = withGone(archives, learner.archives);
+  if (JSON.stringify(all) === JSON.stringify(learner.archives)) return;
   const release = learner.hold();
   try {
-    const next = new Learner(archives, learner.options);
+    const next = new Learner(all, learner.options);
     const parts = await doneInSlices(partsOf(learner), pause);
     await doneInSlices(takeParts(next, parts), pause);
     learner.adopt(next);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hintsOf } from "../../../src/aggregate/learn/hints.ts";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
+import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
 import {
   replaceLearntArchives,
   restoreSnapshot,
@@ -48,8 +49,31 @@ describe("replaceLearntArchives", () => {
     chanceOf(learner, "poor", "org,example)/1/new");
     expect(learner.preview(1).isAsked).toBe(false);
     expect(learner.preview(2).isAsked).toBe(true);
+  });
+
+  it("keeps what is known of archives that leave and come back, also after a restart", async () => {
+    const learner = learnt();
+    const [good, poor] = ["good", "poor"].map((id) => chanceOf(learner, id, "org,example)/1/new"));
+    const list = [{ id: "good" }, { id: "poor" }];
     await replaceLearntArchives(learner, [{ id: "poor" }], async () => undefined);
-    expect(learner.numberOf("good")).toBe(-1);
+    expect(learningReport(learner).archives.map(({ id }) => id)).toEqual(["poor"]);
+    const again = new Learner([{ id: "poor" }], learner.options);
+    restoreSnapshot(again, snapshotOf(learner), "test");
+    expect(learningReport(again).archives.map(({ id }) => id)).toEqual(["poor"]);
+    for (const each of [learner, again]) {
+      await replaceLearntArchives(each, list, async () => undefined);
+      expect(each.archives).toEqual(list);
+      expect(chanceOf(each, "good", "org,example)/1/new")).toBeCloseTo(good ?? 0, 12);
+      expect(chanceOf(each, "poor", "org,example)/1/new")).toBeCloseTo(poor ?? 0, 12);
+    }
+  });
+
+  it("forgets archives that left long before others", async () => {
+    const learner = learnt();
+    for (let i = 0; i < 6; i++) {
+      await replaceLearntArchives(learner, [{ id: `a${i}` }], async () => undefined);
+    }
+    expect(learner.archives.map(({ id }) => id)).toEqual(["a5", "a4", "a3", "a2", "a1"]);
   });
 
   it("asks a new archive until something is known of it, and then goes by that", async () => {
@@ -122,7 +146,7 @@ describe("snapshotInSlices", () => {
     const bytes = await making;
     learner.observe({ archive: "poor", surt: "com,x)/y", mementos: 0 });
     await replacing;
-    expect(learner.archives.map(({ id }) => id)).toEqual(["poor", "new"]);
+    expect(learner.archives).toEqual([{ id: "poor" }, { id: "new" }, { id: "good", isGone: true }]);
     expect(learner.observations).toBe(before + 2);
     const copy = new Learner([{ id: "good" }, { id: "poor" }], learner.options);
     restoreSnapshot(copy, bytes, "snapshot");
