@@ -75,7 +75,7 @@ describe("compactMapFile, to a packed map,", () => {
     const { position, reason } = await packMapFile(map, base, { base, maxDeltas: 1 });
     expect([position, reason]).toEqual([
       undefined,
-      "the base has 1 deltas, as many as it may have",
+      "the base has 1 delta, as many as it may have",
     ]);
     expect(await has(base, "http://d.org/")).toBe(true);
   });
