@@ -1,5 +1,5 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { MAX_DEPTH, type PackedHead, statedYears, type Years } from "../../packed/packed-file.ts";
+import { MAX_DEPTH, type PackedHead, statedYears } from "../../packed/packed-file.ts";
 import { readParts } from "../../packed/packed-parts.ts";
 
 /** What a packed map tells of its holdings: its names are hashed, so that they cannot be listed. */
@@ -22,7 +22,7 @@ export interface PackedHoldings {
   /** How often it was brought up to date since it was made. */
   readonly deltas: number;
   /** The first and the last year of all hosts, where it states the years of hosts. */
-  readonly years?: Years;
+  readonly years?: readonly [first: number, last: number];
 }
 
 /** Reads the heads of a packed map and of the deltas behind it. @throws as `readParts`. */
