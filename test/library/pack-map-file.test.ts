@@ -73,10 +73,7 @@ describe("compactMapFile, to a packed map,", () => {
     await packMapFile(map, base, { base, maxDeltas: 1 });
     writeFileSync(map, `${TUESDAY}org,d)/ 1\n`);
     const { position, reason } = await packMapFile(map, base, { base, maxDeltas: 1 });
-    expect([position, reason]).toEqual([
-      undefined,
-      "the base has 1 delta, as many as it may have",
-    ]);
+    expect([position, reason]).toEqual([undefined, "the base has 1 delta, as many as it may have"]);
     expect(await has(base, "http://d.org/")).toBe(true);
   });
 
