@@ -20,6 +20,7 @@ export const NINE = 0x39;
 export const COLON = 0x3a;
 export const QUESTION = 0x3f;
 export const AT = 0x40;
+export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;

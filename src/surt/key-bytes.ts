@@ -6,6 +6,7 @@ import {
   COMMA,
   isDigit,
   OPEN_BRACE,
+  OPEN_BRACKET,
   QUESTION,
   QUOTE,
   SLASH,
@@ -152,7 +153,6 @@ const SURT = /^(?:([a-z][a-z0-9+.-]*):\/\/\()?([^)]*)\)(.*)$/is;
 const HOST = /^(\[[^\]]*\]|[^:@]*)(:\d+)?(?:@.*)?$/s;
 
 const OPEN_PAREN = 0x28;
-const OPEN_BRACKET = 0x5b;
 const LOWER_W = 0x77;
 
 /** Whether a byte is one that no SURT of ours has: upper case, or not ASCII. */

@@ -197,15 +197,11 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     const isOfFuture = found !== undefined && found.receivedAt > Date.now() + CLOCK_SLACK_MS;
     const kept = isOfFuture ? undefined : found;
     if (kept !== undefined) {
-      if (this.#request.headers === undefined && isPlainlyFresh(kept, this.#rules)) {
-        this.#archive.counters.cacheHits += 1;
-        this.#give(kept, "cache");
-        return;
-      }
-      const policy = policyOf(url, kept, this.#rules);
-      if (!policy.storable()) {
+      const isPlain = this.#request.headers === undefined && isPlainlyFresh(kept, this.#rules);
+      const policy = isPlain ? undefined : policyOf(url, kept, this.#rules);
+      if (policy?.storable() === false) {
         this.#rules.store.delete(this.#key);
-      } else if (policy.satisfiesWithoutRevalidation(asked)) {
+      } else if (policy === undefined || policy.satisfiesWithoutRevalidation(asked)) {
         this.#archive.counters.cacheHits += 1;
         this.#give(kept, "cache");
         return;

@@ -6,6 +6,7 @@ import {
   DELETE,
   MINUS,
   OPEN_BRACE,
+  OPEN_BRACKET,
   PERCENT,
   QUESTION,
   QUOTE,
@@ -19,7 +20,6 @@ const ORDINARY = 0;
 const SEPARATOR = 1;
 const QUERY = 2;
 const ODD = 3;
-const OPEN_BRACKET = 0x5b;
 
 /** One look tells whether a byte needs attention: most do not. */
 const PATH_KINDS: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {

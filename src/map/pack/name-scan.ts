@@ -114,9 +114,10 @@ export class NameScan implements RowSink {
     this.#stateB = b;
     const { low, high } = this.#hash.finish();
     const { opaque } = this.profiles;
-    if (length > 0) this.profiles.push(low, high);
-    if (length > 0) this.profiles.hasOlderKeys ||= isOlderHost(key, length);
-    else if (opaque.count === 0) opaque.push(low, high);
+    if (length > 0) {
+      this.profiles.push(low, high);
+      this.profiles.hasOlderKeys ||= isOlderHost(key, length);
+    } else if (opaque.count === 0) opaque.push(low, high);
   }
 }
 

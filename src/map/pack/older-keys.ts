@@ -4,6 +4,7 @@ import {
   COMMA,
   isDigit,
   isPlainText,
+  OPEN_BRACKET,
   QUESTION,
   SLASH,
   STAR,
@@ -22,8 +23,6 @@ export class OlderKeys extends Error {}
 export function needsPresentKeys(error: unknown): boolean {
   return error instanceof OlderKeys || (isMementoMapError(error) && error.code === "MM_NOT_SORTED");
 }
-
-const OPEN_BRACKET = 0x5b;
 
 /** Whether a key is one that older maps have. */
 export function isOlderKey(bytes: Uint8Array, start: number, end: number): boolean {

@@ -169,8 +169,8 @@ function withVariedBits(
 
 /**
  * Whether a candidate is as good as a filter of all keys of the same size, for lookups of an aggregator as for those
- * of held hosts alone: what a table gains on other hosts must not be lost there. On held ones the prior and the rows are taken to be right as often as each other; where
- * nothing tells hosts apart, it must be as good by both.
+ * of held hosts alone: what a table gains on other hosts must not be lost there. On held ones the prior and the rows
+ * are taken to be right as often as each other; where nothing tells hosts apart, it must be as good by both.
  */
 function isFair(one: Candidate, { sizes, isTrained }: PackDemand): boolean {
   const { bytes, wrongIf, wrongOnHeldIf } = one;
@@ -222,9 +222,9 @@ export function kneeBytes(demand: PackDemand): number {
 
 /**
  * The prior tells where lookups go, and a log does better, except perhaps for a share that may go to any row: the widths
- * of rows show how large it is, but roll-ups go by a prior that allows for it already.
- * Without a log they may go where the prior says, or every row may attract as many; and they may be those of an aggregator, most of them of
- * other hosts, or be like what is held.
+ * of rows show how large it is, but roll-ups go by a prior that allows for it already. Without a log they may go where
+ * the prior says, or every row may attract as many; and they may be those of an aggregator, most of them of other
+ * hosts, or be like what is held.
  */
 function assumptions(demand: PackDemand): Assumption[] {
   const { sizes, misses, isTrained, newHosts, unexplained } = demand;
