@@ -45,10 +45,10 @@ export async function rowsOverTime(
     const record = recordOf(row, fields);
     const isElsewhere = (datetime: string): Promise<boolean> =>
       union.isPresentElsewhere(key, row.map, parseDatetimeKey(datetime));
-    // Rows for another spelling come first, so that voids of this one must not hide their totals.
-    const hasTotals = before.some((other) => datetimeParts(recordOf(other, fields)) !== undefined);
+    // Rows for another spelling come first, so that voids of this one must not hide what they hold.
+    const isHeldBefore = before.some((other) => mayHold(recordOf(other, fields)));
     const left = await withoutHiding(record, column, (datetime) =>
-      hasTotals && datetime !== ":" ? Promise.resolve(true) : isElsewhere(datetime),
+      isHeldBefore && datetime !== ":" ? Promise.resolve(true) : isElsewhere(datetime),
     );
     if (left !== undefined) kept.push({ record: left, map: row.map });
     else if (union.hasSpreads && (await isElsewhere(datetimeOf(record, column)))) {
@@ -70,6 +70,11 @@ export async function rowsOverTime(
 /** The rows of a map for spellings of the key that it is asked for before this one. */
 function rowsBefore(row: MergeRow, rows: readonly MergeRow[]): MergeRow[] {
   return rows.filter((other) => other.map === row.map && other.spelling < row.spelling);
+}
+
+/** Whether a record is present at some time; a void may be so too, by its parts. */
+function mayHold(record: UkvsRecord): boolean {
+  return isPresent(frequencyOf(record)) || datetimeParts(record) !== undefined;
 }
 
 function isOfAllTime({ bytes, tupleEnd }: MergeRow, column: number): boolean {
