@@ -39,7 +39,7 @@ const [least = 0, most = 0] = values.latency.split("-").map(Number);
 const slowMs = Number(values.slow);
 const isInstant = most === 0 && slowMs === 0;
 /** How many times MemGator's rate the others reach, in the order they are measured. */
-const GOALS = isInstant ? [1, 1, 5] : slowMs > 0 ? [1, 1] : [1, 2];
+const GOALS = isInstant ? [1, 1, 5] : slowMs > 0 ? [1, 1] : [1, 3];
 /** Our aggregator without what MemGator does not have. */
 const LIKE_MEMGATOR = ["--no-routing", "--cache", "0"];
 
@@ -91,8 +91,10 @@ const findings = Array.from(best, ([name, load], i) => {
   if (load.failures > 0 || (slowMs === 0 && load.missedMementos > 0))
     return `${name} missed something`;
   const ratio = load.perSecond / reference;
-  const goal = isCompared ? GOALS[i] : 0;
-  return ratio < goal ? `${name} has ${ratio.toFixed(2)}× the rate of MemGator, not ${goal}×` : "";
+  const goal = isCompared ? Math.min(GOALS[i], Math.max(1, 0.9 * boundOfArchives())) : 0;
+  return ratio < goal
+    ? `${name} has ${ratio.toFixed(2)}× the rate of MemGator, not ${goal.toFixed(1)}×`
+    : "";
 }).filter((finding) => finding !== "");
 console.log(
   markdownTable(
@@ -126,6 +128,12 @@ console.log(
 if (findings.length > 0) {
   console.log(`\nA GOAL IS MISSED: ${findings.join("; ")}`);
   process.exitCode = 1;
+}
+
+/** How many times MemGator's rate is possible at all: nobody is faster than the slowest of the archives. */
+function boundOfArchives(): number {
+  const slowest = least + ((most - least) * fleet.models.length) / (fleet.models.length + 1);
+  return slowest === 0 ? Infinity : (Number(values.clients) * 1000) / slowest / reference;
 }
 
 async function measure(start: () => Promise<Contestant>): Promise<[string, Measured]> {

@@ -12,19 +12,11 @@ process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 /**
  * Packages that are loaded when they are first used, and what stands in for them until then. Only the
- * headers of older maps need JSON5, and only requests need undici, of which two parts do: to load them
- * takes longer than a short command needs for its work, and all of undici three times as long.
+ * headers of older maps need JSON5: to load it takes longer than a short command needs for its work.
  */
 const LATE: Readonly<Record<string, string>> = {
   json5: `
     export default { parse: (text) => require("json5").parse(text) };
-  `,
-  undici: `
-    export const buildConnector = (options) => require("undici/lib/core/connect.js")(options);
-    export function Pool(origin, options) {
-      const Loaded = require("undici/lib/dispatcher/pool.js");
-      return new Loaded(origin, options);
-    }
   `,
 };
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { Transform } from "node:stream";
 import { constants, createGunzip, type Gunzip } from "node:zlib";
-import { MementoMapError } from "../errors.ts";
+import { asError, MementoMapError } from "../errors.ts";
 
 /** A decoder of node:zlib. */
 export type ZlibStream = Transform & {
@@ -31,7 +31,7 @@ export async function* pump(
     decoder.end();
   };
   const feeding = feed().catch((error: unknown) => {
-    decoder.destroy(error instanceof Error ? error : new Error(String(error)));
+    decoder.destroy(asError(error));
   });
   try {
     for await (const chunk of decoder) {

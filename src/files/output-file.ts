@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { ioError, MementoMapError, systemCode } from "../errors.ts";
+import { asError, ioError, MementoMapError, systemCode } from "../errors.ts";
 import { type Coding, codingFor, type Compressor, type HeadedCoding } from "./compress.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { removeFolderNow, sweepOnce, temporaryPath } from "./scratch.ts";
@@ -319,7 +319,7 @@ class CompressedOutput implements Output {
       // A compressor is not in object mode: what it gives are Buffers.
       for await (const block of compressor) await this.#file.write(block as Uint8Array);
     } catch (error) {
-      const reason = error instanceof Error ? error : new Error(String(error));
+      const reason = asError(error);
       compressor.destroy(reason);
       throw error;
     }

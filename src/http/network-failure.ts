@@ -1,5 +1,6 @@
 import { type FailureReason, failureReasonOf } from "./retry.ts";
-import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { asError, isMementoMapError, MementoMapError } from "../errors.ts";
+import { FAULT } from "./http-fault.ts";
 import { PROXY_ERROR_CODE, PROXY_REFUSAL_CODE } from "./proxy.ts";
 
 /** What went wrong, in words and in kind. */
@@ -23,13 +24,11 @@ const KNOWN: Readonly<Record<string, readonly [FailureReason, string]>> = {
   EHOSTUNREACH: ["connect", "the host cannot be reached"],
   ENETUNREACH: ["connect", "the host cannot be reached"],
   ETIMEDOUT: ["connect-timeout", "the host does not answer"],
-  UND_ERR_CONNECT_TIMEOUT: ["connect-timeout", "the host does not answer"],
+  [FAULT.connectTimeout]: ["connect-timeout", "the host does not answer"],
   ECONNRESET: ["reset", "the connection was cut before the end"],
   EPIPE: ["reset", "the connection was cut before the end"],
-  UND_ERR_SOCKET: ["reset", "the connection was cut before the end"],
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["reset", "the answer does not end where its head says"],
-  UND_ERR_HEADERS_OVERFLOW: ["header-limit", "the server sent headers that are too large"],
-  HPE_HEADER_OVERFLOW: ["header-limit", "the server sent headers that are too large"],
+  [FAULT.cut]: ["reset", "the connection was cut before the end"],
+  [FAULT.headerLimit]: ["header-limit", "the server sent headers that are too large"],
   CERT_HAS_EXPIRED: ["tls", "its certificate has expired"],
   CERT_NOT_YET_VALID: ["tls", "its certificate is not valid yet"],
   ERR_TLS_CERT_ALTNAME_INVALID: ["tls", "its certificate is for another host"],
@@ -38,10 +37,8 @@ const KNOWN: Readonly<Record<string, readonly [FailureReason, string]>> = {
   UNABLE_TO_GET_ISSUER_CERT: ["tls", NOBODY_TRUSTED],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["tls", NOBODY_TRUSTED],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["tls", NOBODY_TRUSTED],
-  UND_ERR_INVALID_ARG: ["bad-request", "the request has a header that cannot be sent"],
-  UND_ERR_NOT_SUPPORTED: ["bad-request", "the request has a header that cannot be sent"],
-  UND_ERR_DESTROYED: ["closed", "the upstream is closed"],
-  UND_ERR_CLOSED: ["closed", "the upstream is closed"],
+  [FAULT.badRequest]: ["bad-request", "the request has a header that cannot be sent"],
+  [FAULT.closed]: ["closed", "the upstream is closed"],
   EMFILE: ["local", NO_CONNECTION_LEFT],
   ENFILE: ["local", NO_CONNECTION_LEFT],
   ENOBUFS: ["local", NO_CONNECTION_LEFT],
@@ -52,6 +49,7 @@ const KNOWN: Readonly<Record<string, readonly [FailureReason, string]>> = {
 const SPEAKING: Readonly<Record<string, FailureReason>> = {
   [PROXY_ERROR_CODE]: "local",
   [PROXY_REFUSAL_CODE]: "local",
+  [FAULT.badHttp]: "bad-http",
 };
 
 /** Reasons that stay as they are for a while: what a server is, it is a minute later. */
@@ -62,7 +60,7 @@ const LASTING: ReadonlySet<FailureReason> = new Set([
   "header-limit",
 ]);
 
-/** Explains an error of undici, of a socket, or of ours. Takes whatever was thrown. */
+/** Explains an error of a connection, of a socket, or of ours. Takes whatever was thrown. */
 export function networkFailure(thrown: unknown, url: string): NetworkFailure {
   if (isMementoMapError(thrown)) {
     return {
@@ -70,11 +68,10 @@ export function networkFailure(thrown: unknown, url: string): NetworkFailure {
       reason: thrown.reason === undefined ? "connect" : failureReasonOf(thrown),
     };
   }
-  const cause = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const { code = "", message, name } = cause as NodeJS.ErrnoException; // undefined for others
+  const cause = asError(thrown);
+  const { code = "", message } = cause as NodeJS.ErrnoException; // undefined for others
   const [reason, text] = KNOWN[code] ?? [
-    // undici's parser gives no code.
-    SPEAKING[code] ?? (name === "HTTPParserError" ? "bad-http" : codeReason(code)),
+    SPEAKING[code] ?? codeReason(code),
     unknownText(code, message),
   ];
   return {
@@ -93,7 +90,6 @@ export function isPassingFault({ cause }: MementoMapError): boolean {
 /** Codes of the system are like ECONNABORTED; of TLS like ERR_SSL_WRONG_VERSION_NUMBER. */
 function codeReason(code: string): FailureReason {
   if (code === "EPROTO" || code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) return "tls";
-  if (code.startsWith("HPE_") || code.startsWith("UND_ERR_")) return "bad-http";
   return /^E[A-Z]+$/.test(code) ? "connect" : "internal";
 }
 

@@ -12,7 +12,7 @@ import {
 import { OriginPools } from "./origin-pools.ts";
 import { basicAuthorization, type ProxySettings } from "./proxy.ts";
 import { isRedirect, RedirectTrail } from "./redirects.ts";
-import { UndiciExchange } from "./undici-exchange.ts";
+import { HttpExchange } from "./http-exchange.ts";
 
 export interface NodeClientOptions {
   /**
@@ -109,7 +109,7 @@ export class NodeClient implements HttpClient {
       isBodyAsSent: true,
     };
     const answer = new Answer(written(address), this.#options, signal);
-    return answer.begin(new UndiciExchange(this.#pools, request, answer, 0));
+    return answer.begin(new HttpExchange(this.#pools, request, answer, 0));
   }
 }
 
@@ -121,7 +121,7 @@ class Answer implements AnswerReceiver {
   readonly #onAbort = (): void => {
     if (this.#signal !== undefined) this.#stop(interruption(this.#signal));
   };
-  #exchange: UndiciExchange | undefined;
+  #exchange: HttpExchange | undefined;
   #resolve: ((response: HttpResponse) => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -137,7 +137,7 @@ class Answer implements AnswerReceiver {
     this.#signal = signal;
   }
 
-  begin(exchange: UndiciExchange): Promise<HttpResponse> {
+  begin(exchange: HttpExchange): Promise<HttpResponse> {
     this.#exchange = exchange;
     this.#signal?.addEventListener("abort", this.#onAbort);
     return new Promise((resolve, reject) => {
@@ -168,10 +168,9 @@ class Answer implements AnswerReceiver {
     return this.#heldBytes < HELD_BYTES;
   }
 
-  /** Ends when undici can use the connection again, so that the next request does not open another. */
   onEnd(): void {
     clearTimeout(this.#timer);
-    queueMicrotask(() => setImmediate(() => this.#finish(undefined)));
+    this.#finish(undefined);
   }
 
   onFail(error: Error): void {

@@ -1,7 +1,9 @@
 import type { LookupFunction, Socket } from "node:net";
-import { buildConnector, Pool } from "undici";
+import { type Connect, type ConnectOptions, connector } from "./connect.ts";
+import { ConnectionPool } from "./connection-pool.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import {
+  bareHost,
   checkedLookup,
   privateAddressRefusal,
   privateHost,
@@ -42,7 +44,7 @@ const NO_FILE_LEFT = Object.assign(new Error("too many open files"), { code: "EM
 
 /** What is known of an origin. */
 interface OriginPool {
-  readonly pool: Pool;
+  readonly pool: ConnectionPool;
   /** Where requests are sent that name the whole address, and not the path. */
   readonly forwardedBy: Proxy | undefined;
   readonly origin: string;
@@ -51,18 +53,6 @@ interface OriginPool {
   readonly openedAt: number;
   /** The address, where the origin names one and it is private. */
   readonly privateAddress: string | undefined;
-}
-
-let isLoaded = false;
-
-/**
- * Loads undici, which programs do late, before it is needed: a service that has as many connections as it
- * may have files cannot open those of undici any more.
- */
-function loadTransport(): void {
-  if (isLoaded) return;
-  isLoaded = true;
-  void new Pool("http://localhost").destroy();
 }
 
 /**
@@ -76,6 +66,8 @@ export class OriginPools {
   readonly #options: OriginPoolsOptions;
   readonly #now: () => number;
   readonly #pools = new Map<string, OriginPool>();
+  /** Used no more, but for requests under way. */
+  readonly #retired = new Set<ConnectionPool>();
   #isClosed = false;
   /** Origins of archives, and how many connections each may have. */
   readonly #trusted = new Map<string, number>();
@@ -90,7 +82,6 @@ export class OriginPools {
 
   /** Lets the origin of an address be at a private address, and sets how many connections it may have. */
   trust(url: string, connections: number): void {
-    loadTransport();
     const { origin } = parsedOrigin(splitAddress(url).origin);
     const most = Math.max(connections, this.#trusted.get(origin) ?? 0);
     this.#trusted.set(origin, most);
@@ -128,7 +119,9 @@ export class OriginPools {
   async close(): Promise<void> {
     this.#isClosed = true;
     const pools = new Set(Array.from(this.#pools.values(), ({ pool }) => pool));
+    for (const pool of this.#retired) pools.add(pool);
     this.#pools.clear();
+    this.#retired.clear();
     const destroyed = Promise.all(Array.from(pools, (pool) => pool.destroy()));
     for (const socket of this.#connecting) socket.destroy();
     await destroyed;
@@ -150,32 +143,37 @@ export class OriginPools {
 
   #open(url: URL): OriginPool {
     const { origin, protocol } = url;
-    const { connectTimeoutMs: timeout, proxies, keptOpenMs } = this.#options;
+    const { connectTimeoutMs: timeoutMs, proxies, keptOpenMs } = this.#options;
+    const isSecure = protocol === "https:";
     const proxy = proxies?.proxyFor(url);
     const lookup = checkedLookup(this.#options.lookup, () => this.#mayBePrivate(origin));
     // Requests wait for a connection; without a file for it they would fail.
     const share = Math.floor(filesForArchives(this.#room) / Math.max(1, this.#trusted.size));
     const wanted = this.#trusted.get(origin) ?? this.#options.connections;
     const connections = Math.max(1, Math.min(wanted, share));
-    const pool = new Pool(origin, {
+    const pool = new ConnectionPool({
+      target: {
+        hostname: bareHost(url.hostname),
+        port: Number(url.port) || (isSecure ? 443 : 80),
+        isSecure,
+      },
+      host: url.host,
       connections,
-      maxHeaderSize: this.#options.maxHeaderBytes ?? MAX_HEADER_BYTES,
-      keepAliveTimeout: keptOpenMs ?? KEPT_OPEN_MS,
-      keepAliveMaxTimeout: keptOpenMs ?? MAX_KEPT_OPEN_MS,
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      maxHeadBytes: this.#options.maxHeaderBytes ?? MAX_HEADER_BYTES,
+      keptMs: keptOpenMs ?? KEPT_OPEN_MS,
+      maxKeptMs: keptOpenMs ?? MAX_KEPT_OPEN_MS,
       connect:
         proxy === undefined
-          ? this.#connector({ timeout, lookup })
-          : proxyConnector(proxy, this.#connector({ timeout }), {
-              timeoutMs: timeout,
+          ? this.#connector({ timeoutMs, lookup })
+          : proxyConnector(proxy, this.#connector({ timeoutMs }), {
+              timeoutMs,
               lookup,
               isTrusted: () => this.#mayBePrivate(origin),
             }),
     });
     return {
       pool,
-      forwardedBy: protocol === "http:" ? proxy : undefined,
+      forwardedBy: isSecure ? undefined : proxy,
       origin,
       connections: wanted,
       openedAt: this.#now(),
@@ -183,21 +181,19 @@ export class OriginPools {
     };
   }
 
-  /** Connects as undici does; connections that are being made end with `close`. */
-  #connector(options: Parameters<typeof buildConnector>[0]): buildConnector.connector {
-    // Its type does not have what it returns.
-    const connect = buildConnector(options) as (
-      ...args: Parameters<buildConnector.connector>
-    ) => Socket;
-    return (target, callback) => {
+  /** Connections that are being made end with `close`. */
+  #connector(options: ConnectOptions): Connect {
+    const connect = connector(options);
+    return (target, onread, callback) => {
       // Before the last file is taken: clients could not connect either then.
-      if (this.#sockets >= filesForArchives(this.#room)) {
-        setImmediate(callback, NO_FILE_LEFT, null);
+      if (this.#isClosed || this.#sockets >= filesForArchives(this.#room)) {
+        target.tunnel?.destroy();
+        setImmediate(callback, this.#isClosed ? closed() : NO_FILE_LEFT);
         return;
       }
-      const socket = connect(target, (...outcome) => {
+      const socket = connect(target, onread, (error, made) => {
         this.#connecting.delete(socket);
-        callback(...outcome);
+        callback(error, made);
       });
       this.#connecting.add(socket);
       this.#sockets += 1;
@@ -214,16 +210,22 @@ export class OriginPools {
     for (const [written, { pool }] of this.#pools) {
       if (pool === retired) this.#pools.delete(written);
     }
-    retired.close(() => undefined);
+    this.#letEnd(retired);
   }
 
-  /** The oldest that is of no archive; requests under way on it still end. */
+  #letEnd(pool: ConnectionPool): void {
+    for (const other of this.#retired) if (other.isEmpty) this.#retired.delete(other);
+    pool.close();
+    if (!pool.isEmpty) this.#retired.add(pool);
+  }
+
+  /** The oldest that is of no archive, or by another spelling of one; requests under way on it still end. */
   #dropOldest(): void {
     for (const [written, { pool, origin }] of this.#pools) {
-      if (this.#trusted.has(origin)) continue;
+      if (written === origin && this.#trusted.has(origin)) continue;
       this.#pools.delete(written);
       const isInUse = Array.from(this.#pools.values()).some((other) => other.pool === pool);
-      if (!isInUse) pool.close(() => undefined);
+      if (!isInUse) this.#letEnd(pool);
       return;
     }
   }
@@ -260,39 +262,30 @@ interface ProxyConnectorOptions {
 }
 
 /**
- * Makes undici connect to an origin through a proxy: by a tunnel for https, and for http to the proxy
- * itself, which requests then have to name the whole address to.
+ * Connects to an origin through a proxy: by a tunnel for https, and for http to the proxy itself, which requests
+ * then have to name the whole address to.
  */
 function proxyConnector(
   proxy: Proxy,
-  connect: buildConnector.connector,
+  connect: Connect,
   { timeoutMs, lookup, isTrusted }: ProxyConnectorOptions,
-): buildConnector.connector {
-  const toProxy = {
-    hostname: proxy.hostname,
-    host: proxy.hostname,
-    protocol: proxy.isSecure ? "https:" : "http:",
-    port: String(proxy.port),
-  };
-  return (options, callback) => {
-    const { hostname, protocol } = options;
-    const fail = (error: Error): void => callback(error, null);
-    const port = Number(options.port) || (protocol === "https:" ? 443 : 80);
+): Connect {
+  const toProxy = { hostname: proxy.hostname, port: proxy.port, isSecure: proxy.isSecure };
+  return (target, onread, callback) => {
     const begin = async (): Promise<void> => {
-      const refused = isTrusted() ? undefined : await refusedName(hostname, lookup);
+      const refused = isTrusted() ? undefined : await refusedName(target.hostname, lookup);
       if (refused !== undefined) {
-        fail(refused);
-      } else if (protocol === "https:") {
-        const httpSocket = await openTunnel(proxy, { hostname, port }, timeoutMs);
-        connect({ ...options, httpSocket }, callback);
+        callback(refused);
+      } else if (target.isSecure) {
+        const tunnel = await openTunnel(proxy, target, timeoutMs);
+        connect({ ...target, tunnel }, onread, callback);
       } else {
-        connect(toProxy, (error, socket) => {
-          if (error === null) callback(null, socket);
-          else fail(unreachable(proxy, error));
+        connect(toProxy, onread, (error, socket) => {
+          callback(error === undefined ? undefined : unreachable(proxy, error), socket);
         });
       }
     };
-    begin().catch(fail);
+    begin().catch(callback);
   };
 }
 

@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Dispatcher, Pool } from "undici";
+import { connector } from "./connect.ts";
+import type { Hop, ResponseHandler } from "./connection.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import type { HeaderBlock } from "./response-head.ts";
 
+/** How long an unused connection is kept. */
+const KEPT_MS = 4000;
 /** An answer up to this size is sent only when all of it is there. */
 const HELD_BYTES = 1024 * 1024;
 /** About a connection, and not about what goes over it. */
@@ -44,19 +49,23 @@ export interface ForwardedExchange {
  * nothing. The connection to the client is cut where a longer one ends early.
  */
 export class SocketForward {
-  readonly #pool: Pool;
+  readonly #pool: ConnectionPool;
+  readonly #timeoutMs: number;
 
   /** @param options.connections requests under way at once; others wait. */
   constructor(
     socketPath: string,
     { connections, timeoutMs }: { readonly connections: number; readonly timeoutMs: number },
   ) {
-    this.#pool = new Pool("http://localhost", {
-      socketPath,
+    this.#timeoutMs = timeoutMs;
+    this.#pool = new ConnectionPool({
+      target: { hostname: "localhost", port: 80, isSecure: false },
+      host: "localhost",
+      connect: connector({ socketPath, timeoutMs }),
       connections,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      maxHeaderSize: 256 * 1024,
+      maxHeadBytes: 256 * 1024,
+      keptMs: KEPT_MS,
+      maxKeptMs: KEPT_MS,
     });
   }
 
@@ -69,7 +78,7 @@ export class SocketForward {
           method: request.method === "HEAD" ? "HEAD" : "GET",
           headers: forwardedFields(request.rawHeaders, exchange.headers),
         },
-        new Forwarding(exchange),
+        new Forwarding(exchange, this.#timeoutMs),
       );
     } catch {
       // What cannot be sent, such as a target that is no target.
@@ -79,45 +88,51 @@ export class SocketForward {
 
   /** Forwards no more; what is under way ends. */
   close(): void {
-    this.#pool.close().catch(() => undefined);
+    this.#pool.close();
   }
 }
 
-/** One request under way, as a handler of undici. Sockets call it: nothing here throws. */
-class Forwarding implements Dispatcher.DispatchHandler {
+/** One request under way. Sockets call it: nothing here throws. */
+class Forwarding implements ResponseHandler {
   readonly #exchange: ForwardedExchange;
   #status = 0;
   #fields: string[] = [];
-  #held: Buffer[] = [];
+  #held: Uint8Array[] = [];
   #heldBytes = 0;
   #hasBegun = false;
-  #resume: (() => void) | undefined;
+  #hop: Hop | undefined;
+  readonly #timeoutMs: number;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(exchange: ForwardedExchange) {
+  constructor(exchange: ForwardedExchange, timeoutMs: number) {
     this.#exchange = exchange;
+    this.#timeoutMs = timeoutMs;
   }
 
-  onConnect(abort: (error?: Error) => void): void {
+  get isUnwanted(): boolean {
+    return this.#exchange.signal.aborted;
+  }
+
+  onConnect(hop: Hop): void {
     const { signal } = this.#exchange;
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", () => abort());
+    this.#hop = hop;
+    // It may be sent a second time.
+    this.#timer ??= setTimeout(() => this.#hop?.abort(this), this.#timeoutMs);
+    if (signal.aborted) hop.abort(this);
+    else signal.addEventListener("abort", () => hop.abort(this));
   }
 
-  onHeaders(status: number, fields: Buffer[], resume: () => void): boolean {
-    if (status < 200) return true;
+  onHead(status: number, fields: HeaderBlock): void {
+    if (status < 200) return;
     this.#status = status;
-    this.#resume = resume;
-    for (let at = 0; at + 1 < fields.length; at += 2) {
-      const name = fields[at].toString("latin1");
-      if (!OWN_FIELDS.has(name.toLowerCase())) {
-        this.#fields.push(name, fields[at + 1].toString("latin1"));
-      }
+    for (const [name, value] of fields) {
+      if (!OWN_FIELDS.has(name.toLowerCase())) this.#fields.push(name, value);
     }
-    return true;
   }
 
-  onData(chunk: Buffer): boolean {
+  onData(chunk: Uint8Array): boolean {
     const { response } = this.#exchange;
+    this.#timer?.refresh();
     if (response.destroyed) return true;
     if (this.#hasBegun) return this.#write(chunk);
     this.#held.push(chunk);
@@ -131,6 +146,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     const { response } = this.#exchange;
+    clearTimeout(this.#timer);
     if (response.destroyed) return;
     if (!this.#hasBegun) this.#begin();
     const [only] = this.#held;
@@ -139,6 +155,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   onError(): void {
     const { response, signal, onFailed } = this.#exchange;
+    clearTimeout(this.#timer);
     if (signal.aborted || response.destroyed) return;
     if (this.#hasBegun) response.destroy();
     else onFailed();
@@ -149,10 +166,10 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#exchange.response.writeHead(this.#status, this.#fields);
   }
 
-  #write(chunk: Buffer): boolean {
+  #write(chunk: Uint8Array): boolean {
     const { response } = this.#exchange;
     if (response.write(chunk)) return true;
-    response.once("drain", () => this.#resume?.());
+    response.once("drain", () => this.#hop?.resume(this));
     return false;
   }
 }

@@ -1,5 +1,11 @@
 import { parentPort, type TransferListItem } from "node:worker_threads";
-import { type ErrorCode, isMementoMapError, MementoMapError, type Position } from "../errors.ts";
+import {
+  asError,
+  type ErrorCode,
+  isMementoMapError,
+  MementoMapError,
+  type Position,
+} from "../errors.ts";
 
 /** What a handler gives back, with the buffers that move to the other thread. */
 export interface Reply {
@@ -44,7 +50,7 @@ interface SentError {
 }
 
 export function sendableError(error: unknown): SentError {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const { message, stack } = asError(error);
   return isMementoMapError(error)
     ? { code: error.code, message, stack, position: error.position }
     : { code: undefined, message, stack, position: undefined };

@@ -13,6 +13,7 @@ const TIMER = /\bset(?:Timeout|Interval)\(|timers\/promises/g;
 const ALLOWED: Readonly<Record<string, number>> = {
   // Peers that are slow, send byte by byte, or close after what they sent has arrived.
   "cli/open-files.test.ts": 1,
+  "http/connection-pool.test.ts": 2,
   "http/node-client.test.ts": 2,
   "harvest/harvest-index.test.ts": 2,
   "aggregate/upstream/bad-answers.test.ts": 2,

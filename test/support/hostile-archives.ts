@@ -139,10 +139,10 @@ export const MISBEHAVIOURS: readonly Misbehaviour[] = [
     says: "bad-http",
     onRequest: repeats("", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(20)),
   },
-  { name: "continue", says: "reset", onRequest: sends("HTTP/1.1 100 Continue\r\n\r\n") },
+  { name: "continue", says: "timeout", onRequest: sends("HTTP/1.1 100 Continue\r\n\r\n") },
   {
     name: "upgrade",
-    says: "reset",
+    says: "bad-http",
     onRequest: sends("HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n"),
   },
   {
@@ -167,7 +167,7 @@ export const MISBEHAVIOURS: readonly Misbehaviour[] = [
   },
   {
     name: "two-lengths",
-    says: "reset",
+    says: "bad-http",
     onRequest: sends("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
   },
   {

@@ -1,6 +1,6 @@
 import { MementoMapError } from "../../errors.ts";
 import type { OriginPools } from "../../http/origin-pools.ts";
-import { UndiciExchange } from "../../http/undici-exchange.ts";
+import { HttpExchange } from "../../http/http-exchange.ts";
 import {
   type FailureReason,
   isArchiveFailing,
@@ -260,7 +260,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     this.#isJudged = false;
     this.#archive.counters.requests += 1;
     const { pools, maxRedirects } = this.#archive;
-    const exchange = new UndiciExchange(pools, this.#request, this, maxRedirects);
+    const exchange = new HttpExchange(pools, this.#request, this, maxRedirects);
     exchange.begin();
     // Unless it failed at once, and is done or will be sent again.
     if (this.#phase === "head") this.#exchange = exchange;

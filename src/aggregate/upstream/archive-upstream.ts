@@ -1,3 +1,4 @@
+import { asError } from "../../errors.ts";
 import type { LookupFunction } from "node:net";
 import type {
   Endpoint,
@@ -188,7 +189,7 @@ class PoliteUpstream implements ArchiveUpstream {
     try {
       this.#begin(archive, request, answer);
     } catch (error) {
-      answer.onFail(error instanceof Error ? error : new Error(String(error)));
+      answer.onFail(asError(error));
     }
     return joined;
   }

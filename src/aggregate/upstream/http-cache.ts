@@ -1,4 +1,5 @@
 import CachePolicy from "http-cache-semantics";
+import { asError } from "../../errors.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "../upstream.ts";
 import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
 import { type CachedAnswer, type CacheStore, headersOfBlock, MemoryStore } from "./cache-store.ts";
@@ -268,10 +269,6 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
     this.#answer.onEnd();
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** All that reaches this comes from the network. */

@@ -1,6 +1,4 @@
-import type { Dispatcher } from "undici";
 import type { FailureReason } from "./retry.ts";
-import { COLON } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { type Proxy, proxyAnswered } from "./proxy.ts";
 import { BodyDecoder, codingOf, type DecodedReceiver } from "./body-decoder.ts";
@@ -13,26 +11,23 @@ import {
 } from "./exchange.ts";
 import { networkFailure } from "./network-failure.ts";
 import { isRedirect, RedirectTrail } from "./redirects.ts";
+import type { Hop, ResponseHandler } from "./connection.ts";
 import { type OriginPools, splitAddress } from "./origin-pools.ts";
-
-const LENGTH_MISMATCH = "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
+import { hasBody, type HeaderBlock } from "./response-head.ts";
 
 /** Answers of status 1xx before the real one. */
 const MAX_INTERIM = 20;
 
 /**
- * One request, with the redirects it leads to, as a handler of undici.
+ * One request, with the redirects it leads to.
  *
  * The path goes out byte for byte. Redirects are followed to public addresses and trusted origins
  * only, and bodies come decompressed, unless the request says otherwise. There is no timeout: the sender aborts a request that is late.
  *
- * It has the older of undici's two sets of callbacks: for the newer one undici makes an adapter
- * and an object of headers for every request.
- *
  * Everything here is called by sockets. What would be thrown to them would end the process, so that
  * any exception ends this request and nothing else.
  */
-export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, DecodedReceiver {
+export class HttpExchange implements Exchange, ResponseHandler, DecodedReceiver {
   readonly #pools: OriginPools;
   readonly #request: NetworkRequest;
   readonly #receiver: AnswerReceiver;
@@ -42,14 +37,13 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   /** Where a redirect leads whose body is still coming. */
   #next: string | undefined;
   #isDone = false;
-  #hasBody = true;
   #forwardedBy: Proxy | undefined;
   #interim = 0;
   #bytes = 0;
   #decodedBytes = 0;
   #decoder: BodyDecoder | undefined;
-  #abortHop: ((error?: Error) => void) | undefined;
-  #resumeHop: (() => void) | undefined;
+  /** What it is under way on. */
+  #hop: Hop | undefined;
 
   constructor(
     pools: OriginPools,
@@ -64,14 +58,17 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     this.#url = request.url;
   }
 
+  get isUnwanted(): boolean {
+    return this.#isDone;
+  }
+
   begin(): void {
     const { method } = this.#request;
     try {
       const { origin, path } = splitAddress(this.#url);
       const { pool, forwardedBy } = this.#pools.poolOf(origin, this.#url);
       this.#forwardedBy = forwardedBy;
-      // undici does not write to the array.
-      const headers = this.#request.headers as string[];
+      const { headers } = this.#request;
       if (forwardedBy === undefined) {
         pool.dispatch({ path, method, headers }, this);
       } else {
@@ -87,8 +84,8 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   resume(): void {
     if (this.#isDone) return;
     if (this.#decoder !== undefined) this.#decoder.resume();
-    // Not at once: undici's parser must not be within another answer.
-    if (this.#resumeHop !== undefined) queueMicrotask(() => this.#resumeLater());
+    // Not at once: it may be told so by what it was just given.
+    queueMicrotask(() => this.#resumeHop());
   }
 
   abort(): void {
@@ -96,54 +93,56 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     this.#isDone = true;
     try {
       this.#decoder?.stop();
-      this.#abortHop?.();
+      this.#hop?.abort(this);
     } catch {
       // What cannot be stopped is not listened to any more.
     }
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    if (this.#isDone) abort();
-    else this.#abortHop = abort;
+  onConnect(hop: Hop): void {
+    if (this.#isDone) hop.abort(this);
+    else this.#hop = hop;
   }
 
-  onHeaders(status: number, fields: Buffer[], resume: () => void): boolean {
-    if (this.#isDone) return true;
+  onHead(status: number, fields: HeaderBlock): void {
+    if (this.#isDone) return;
     try {
-      return this.#takeHead(status, fields, resume);
+      this.#takeHead(status, fields);
     } catch (error) {
-      return this.#failWith(error);
+      this.#failWith(error);
     }
   }
 
-  #takeHead(status: number, fields: Buffer[], resume: () => void): boolean {
-    if (status < 200) return this.#takeInterim();
+  #takeHead(status: number, fields: HeaderBlock): void {
     const { method, followsRedirects, isBodyAsSent } = this.#request;
+    if (status < 200) {
+      this.#takeInterim();
+      return;
+    }
     if (status === 407 && this.#forwardedBy !== undefined) {
-      return this.#failWith(proxyAnswered(this.#forwardedBy, status));
+      this.#failWith(proxyAnswered(this.#forwardedBy, status));
+      return;
     }
     if (followsRedirects && isRedirect(status)) {
       const location = fieldOf(fields, "location");
       if (location !== undefined) {
         this.#redirect(location);
-        return true;
+        return;
       }
     }
-    this.#resumeHop = resume;
-    this.#hasBody = method !== "HEAD" && status !== 204 && status !== 304;
-    const encoding =
-      this.#hasBody && isBodyAsSent !== true ? fieldOf(fields, "content-encoding") : undefined;
+    const isCoded = hasBody(method, status) && isBodyAsSent !== true;
+    const encoding = isCoded ? fieldOf(fields, "content-encoding") : undefined;
     const coding = encoding === undefined ? undefined : codingOf(encoding);
     if (coding === "unknown") {
-      return this.#fail("bad-encoding", "it came in a coding that was not asked for");
+      this.#fail("bad-encoding", "it came in a coding that was not asked for");
+      return;
     }
     if (coding !== undefined) this.#decoder = new BodyDecoder(coding, this);
-    const headers = new RawHeaders(fields, coding !== undefined);
+    const headers = new ResponseHeaders(fields, coding !== undefined);
     this.#receiver.onHead({ status, url: this.#url, headers });
-    return true;
   }
 
-  onData(chunk: Buffer): boolean {
+  onData(chunk: Uint8Array): boolean {
     if (this.#isDone) return true;
     try {
       return this.#takeData(chunk);
@@ -152,10 +151,10 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     }
   }
 
-  #takeData(chunk: Buffer): boolean {
+  #takeData(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length;
     if (this.#next !== undefined) {
-      if (this.#bytes > DRAINED_BYTES) this.#abortHop?.();
+      if (this.#bytes > DRAINED_BYTES) this.#hop?.abort(this);
       return true;
     }
     if (this.#bytes > this.#request.maxBytes) return this.#failTooLong();
@@ -164,7 +163,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   onComplete(): void {
-    this.#abortHop = undefined;
+    this.#hop = undefined;
     if (this.#isDone) return;
     try {
       if (this.#next !== undefined) this.#follow();
@@ -176,13 +175,10 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   onError(error: Error): void {
-    this.#abortHop = undefined;
+    this.#hop = undefined;
     if (this.#isDone) return;
     // What becomes of the body of a redirect does not matter.
     if (this.#next !== undefined) this.#follow();
-    // The length of an answer without a body is that of another answer, which undici misses.
-    else if (!this.#hasBody && "code" in error && error.code === LENGTH_MISMATCH)
-      this.onDecodedEnd();
     else this.#failWith(error);
   }
 
@@ -212,27 +208,18 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   onDecoderReady(): void {
-    this.#resumeLater();
+    this.#resumeHop();
   }
 
-  /** undici asserts what it takes for granted, also when the connection is gone by now. */
-  #resumeLater(): void {
-    if (this.#isDone) return;
-    try {
-      this.#resumeHop?.();
-    } catch (error) {
-      this.#failWith(error);
-    }
+  #resumeHop(): void {
+    if (!this.#isDone) this.#hop?.resume(this);
   }
 
   /** Answers that announce another are few, if they are honest. */
-  #takeInterim(): boolean {
+  #takeInterim(): void {
     this.#interim += 1;
-    if (this.#interim <= MAX_INTERIM) return true;
-    return this.#fail(
-      "bad-http",
-      `it sent more than ${MAX_INTERIM} answers that only announce one`,
-    );
+    if (this.#interim <= MAX_INTERIM) return;
+    this.#fail("bad-http", `it sent more than ${MAX_INTERIM} answers that only announce one`);
   }
 
   #redirect(location: string): void {
@@ -286,16 +273,12 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 }
 
-/** Headers as they came, decoded when somebody asks: most answers are judged by their status. */
-class RawHeaders implements AnswerHeaders {
-  readonly #fields: readonly Uint8Array[];
+/** Headers as they came; of a body that is decompressed, without its coding and its length. */
+class ResponseHeaders implements AnswerHeaders {
+  readonly #fields: HeaderBlock;
   readonly #isDecoded: boolean;
 
-  /**
-   * @param fields Names and values by turns.
-   * @param isDecoded Whether the body is decompressed; its coding and length are then not shown.
-   */
-  constructor(fields: readonly Uint8Array[], isDecoded: boolean) {
+  constructor(fields: HeaderBlock, isDecoded: boolean) {
     this.#fields = fields;
     this.#isDecoded = isDecoded;
   }
@@ -305,18 +288,11 @@ class RawHeaders implements AnswerHeaders {
     return this.#isDecoded && ABOUT_CODING.has(name) ? undefined : fieldOf(this.#fields, name);
   }
 
-  /** Not decoded one by one. */
   toBlock(): string {
-    const fields = this.#fields;
-    return this.#isDecoded || !isInOnePiece(fields) ? this.#joined() : blockOf(fields);
-  }
-
-  #joined(): string {
+    if (!this.#isDecoded) return this.#fields.text;
     let block = "";
-    for (let at = 0; at + 1 < this.#fields.length; at += 2) {
-      const name = latin1(this.#fields[at]);
-      if (this.#isDecoded && ABOUT_CODING.has(name.toLowerCase())) continue;
-      block += `${name}: ${latin1(this.#fields[at + 1])}\r\n`;
+    for (const [name, value] of this.#fields) {
+      if (!ABOUT_CODING.has(name.toLowerCase())) block += `${name}: ${value}\r\n`;
     }
     return block;
   }
@@ -329,46 +305,7 @@ const SINGLE: ReadonlySet<string> = new Set(
   "age content-length content-type etag expires last-modified location retry-after".split(" "),
 );
 
-/** The value of a header among names and values by turns; several are joined by commas. Characters stand for bytes. */
-function fieldOf(fields: readonly Uint8Array[], name: string): string | undefined {
-  let value: string | undefined;
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    if (!isNamed(fields[at], name)) continue;
-    const text = latin1(fields[at + 1]);
-    if (SINGLE.has(name)) return text;
-    value = value === undefined ? text : `${value}, ${text}`;
-  }
-  return value;
-}
-
-/** Whether fields lie in memory as they were sent, one after the other; most came so. */
-function isInOnePiece(fields: readonly Uint8Array[]): boolean {
-  const first = fields.at(0);
-  const last = fields.at(-1);
-  if (first === undefined || last === undefined || first.buffer !== last.buffer) return false;
-  const afterName = first.byteOffset + first.length;
-  if (last.byteOffset <= afterName) return false;
-  return Buffer.from(first.buffer, afterName, 1)[0] === COLON;
-}
-
-function blockOf(fields: readonly Uint8Array[]): string {
-  const [{ buffer, byteOffset }] = fields;
-  const last = fields[fields.length - 1];
-  const length = last.byteOffset + last.length - byteOffset;
-  return `${Buffer.from(buffer, byteOffset, length).toString("latin1")}\r\n`;
-}
-
-/** Whether bytes are a name, which is in lower case, in any case. */
-function isNamed(bytes: Uint8Array, name: string): boolean {
-  if (bytes.length !== name.length) return false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    const code = name.charCodeAt(at);
-    if (byte !== code && !(byte >= 0x41 && byte <= 0x5a && byte + 0x20 === code)) return false;
-  }
-  return true;
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+/** The value of a header; several are joined by commas. */
+function fieldOf(fields: HeaderBlock, name: string): string | undefined {
+  return SINGLE.has(name) ? fields.first(name) : fields.joined(name);
 }
