@@ -2,10 +2,10 @@
  * Draws the frontier of docs/evaluation.md: how well packed maps, text maps, Bloom filters and binary fuse
  * filters of the same size answer.
  *
- *     npx tsx bench/frontier.ts [--kinds text,packed] [--sizes 50000,300000] [NAME...]
+ *     npx tsx bench/frontier.ts [--kind packed --kind 'packed, trained'] [--sizes 50000,300000] [NAME...]
  *
  * Prints a table for each set, and writes docs/frontier-*.svg. A NAME picks the sets whose names begin with it.
- * What was measured is kept in `frontier.json` in the folder of benches; remove it to measure again. With kinds or
+ * What was measured is kept in `frontier.json` in the folder of benches; remove it to measure again. With a kind or
  * sizes only these are measured, and what is drawn is all that is known.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -117,10 +117,10 @@ class Frontier {
 }
 
 const { values, positionals: wanted } = parseArgs({
-  options: { kinds: { type: "string" }, sizes: { type: "string" } },
+  options: { kind: { type: "string", multiple: true }, sizes: { type: "string" } },
   allowPositionals: true,
 });
-const kinds = values.kinds?.split(",") ?? KINDS;
+const kinds: readonly string[] = values.kind ?? KINDS;
 const sizes = values.sizes?.split(",").map(Number) ?? SIZES;
 for (const set of await frontierSets(folder)) {
   if (wanted.length > 0 && !wanted.some((name) => set.name.startsWith(name))) continue;

@@ -1,6 +1,6 @@
 import type { Random } from "../src/bytes/random.ts";
 import { MapLines } from "../src/map/compact/map-lines.ts";
-import { chooseLayout, flatLayout } from "../src/map/pack/layout.ts";
+import { flatLayout, LayoutChooser } from "../src/map/pack/layout.ts";
 import type { HostPeriods } from "../src/map/pack/host-years.ts";
 import { NameLists, NameLog } from "../src/map/pack/name-log.ts";
 import { NameScan } from "../src/map/pack/name-scan.ts";
@@ -79,20 +79,16 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
   lists.finish();
   const profiles = scan.profiles.finish();
   const lookups = new Float64Array(profiles.count).fill(1);
+  const demand = {
+    lookups,
+    elsewhere: 10,
+    probes: new Probes(profiles),
+    widthLookups: lookups,
+  };
+  const periods = hasYears === true ? periodsOf(profiles.count) : undefined;
   const layout = isFlat
     ? flatLayout(profiles, 43)
-    : chooseLayout(
-        profiles,
-        43,
-        { countBits: 3, periods: hasYears === true ? periodsOf(profiles.count) : undefined },
-        {
-          lookups,
-          elsewhere: 10,
-          price: 0.01,
-          probes: new Probes(profiles),
-          widthLookups: lookups,
-        },
-      );
+    : new LayoutChooser(profiles, demand).choose(43, 0.01, { countBits: 3, periods });
   const headers = new UkvsHeaders([{ name: "id", value: { uri: "https://archive.example/" } }]);
   const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };
   const map = { headers, rows: keys.length, profiles, kinds, names };

@@ -56,8 +56,9 @@ export function chooseByName(slots: i32): void {
   policy.chooseByName(slots);
 }
 
-export function addChosen(name: f64): void {
-  policy.addChosen(<u64>name);
+/** Adds the names that are in the block, as doubles. */
+export function addChosen(count: i32): void {
+  for (let i = 0; i < count; i++) policy.addChosen(<u64>load<f64>(input + (<usize>i << 3)));
 }
 
 /** Where the cut goes that a part of a map begins (0) or ends (1) at: what it cuts is not rolled up. */
@@ -146,24 +147,47 @@ export function hasWildcards(): bool {
   return survey.hasWildcards;
 }
 
-/** Makes room for a table of nodes; its columns go to what `tableColumns` says. */
+/** Makes room for a table of nodes. The columns of a page of it go to `tablePage`. */
 export function openTable(records: i32, slots: i32): void {
   table.openTable(records, slots);
 }
 
-export function tableColumns(): usize {
-  return table.columns;
+export function tablePage(): usize {
+  return table.page;
 }
 
-/** Finds the cheapest map at a price of a row, and keeps it if there is a `decision`. */
-export function solve(price: f64, decision: i32): void {
-  table.solve(price, decision);
+export function addTablePage(records: i32): void {
+  table.addPage(records);
 }
 
-export function solvedRows(): f64 {
-  return table.solvedRows();
+export function clearTable(): void {
+  table.clear();
 }
 
-export function solvedMisses(): f64 {
-  return table.solvedMisses();
+/** Where the prices of a row go, as doubles, and how many of them at most. */
+export function tablePrices(): usize {
+  return table.prices;
+}
+
+export function maxPrices(): i32 {
+  return table.MAX_PRICES;
+}
+
+/** Starts to look for the cheapest map at each of so many prices. */
+export function beginPass(prices: i32): void {
+  table.begin(prices);
+}
+
+/** Goes on with all records. */
+export function pass(): void {
+  table.pass();
+}
+
+/** What was found at a price. */
+export function solvedRows(price: i32): f64 {
+  return table.rowsAt(price);
+}
+
+export function solvedMisses(price: i32): f64 {
+  return table.missesAt(price);
 }

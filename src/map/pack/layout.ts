@@ -25,8 +25,6 @@ export interface Demand {
   readonly lookups: Float64Array;
   /** Lookups of hosts that are not held. */
   readonly elsewhere: number;
-  /** The lookups that one bit of the file should answer rightly. */
-  readonly price: number;
   /** Which names lookups ask for. */
   readonly probes: Probes;
   /** The lookups that bits are chosen by, where hosts differ in them. */
@@ -56,61 +54,108 @@ interface Kind extends DescribedRows {
  * A host may have a descriptor with more rows than it has: it costs needless probes, each of which may
  * go wrong, and saves bits. Chooses the number of descriptors that costs least.
  *
- * @param width bits of a row, in eighths; on average, where hosts differ.
- * @param fingerprintBits chosen here where they are not given; fewer are taken where there is no room.
+ * Holds 12 bytes for each host.
  */
-export function chooseLayout(
-  profiles: HostProfiles,
-  width: number,
-  { countBits, periods }: Pick<PackedLayout, "countBits" | "periods">,
-  demand: Demand,
-  fingerprintBits: number = bestFingerprintBits(profiles, width, demand),
-): PackedLayout {
-  const widths = rowWidths(profiles, width, demand);
-  const kinds = new Map<number, Kind>();
-  const kindOf: Kind[] = [];
-  for (let host = 0; host < profiles.count; host++) {
-    const [masks, flags] = ownMasks(profiles, host);
-    const { [host]: width } = widths;
-    const name = (masks >>> 0) * 2 ** 16 + flags * 2 ** 8 + width;
-    const kind = kinds.get(name) ?? { masks, flags, width, hosts: 0, lookups: 0, strays: 0 };
-    kinds.set(name, kind);
-    kind.hosts++;
-    kind.lookups += demand.lookups[host];
-    kind.strays += demand.lookups[host] * chanceOfNewDepth(profiles, host);
-    kindOf.push(kind);
-  }
-  const all = [...kinds.values()].sort(
-    (a, b) => b.hosts - a.hosts || a.masks - b.masks || a.flags - b.flags || a.width - b.width,
-  );
-  let best: Dictionary | undefined;
-  for (let bits = 0; bits <= MAX_BITS; bits++) {
-    const found = dictionary(all, bits, profiles.count, demand, fingerprintBits);
-    if (found !== undefined && (best === undefined || found.cost < best.cost)) best = found;
-    if (2 ** bits >= all.length) break;
-  }
-  if (best === undefined) throw new Error("every host has a descriptor of its kind");
-  const { chosen, places, bits: descriptorBits } = best;
-  const otherBits = descriptorBits + countBits + (periods?.bits ?? 0);
-  const descriptorOf = Uint16Array.from(kindOf, (kind) => places.get(kind) ?? 0);
-  return {
-    width,
-    fingerprintBits: Math.min(fingerprintBits, VALUE_BITS - otherBits),
-    descriptorBits,
-    countBits,
-    periods,
-    descriptors: chosen.map(descriptorOfKind),
-    descriptorOf,
-  };
-}
+export class LayoutChooser {
+  readonly #profiles: HostProfiles;
+  readonly #demand: Demand;
+  readonly #needs: HostNeeds | undefined;
+  /** All combinations of rows that hosts have, and the number of the one that each host has. */
+  readonly #rows: Omit<DescribedRows, "width">[] = [];
+  readonly #rowsOf: Uint32Array;
+  /** For each host, the chance that a lookup has a depth that it has no rows of. */
+  readonly #strays: Float64Array;
 
-/** The bits of a row of each host, in eighths. */
-function rowWidths({ rows, count }: HostProfiles, width: number, demand: Demand): Uint8Array {
-  if (demand.widthLookups === undefined) return new Uint8Array(count).fill(width);
-  const { bits, offsets } = new HostNeeds(rows, demand.widthLookups).widths(width / 8);
-  return Uint8Array.from(offsets(), (offset) =>
-    Math.max(0, Math.min(255, Math.round(8 * bits) + 8 * offset)),
-  );
+  constructor(profiles: HostProfiles, demand: Demand) {
+    const { count, rows } = profiles;
+    const { widthLookups } = demand;
+    this.#profiles = profiles;
+    this.#demand = demand;
+    this.#needs = widthLookups === undefined ? undefined : new HostNeeds(rows, widthLookups);
+    const numbers = new Map<number, number>();
+    this.#rowsOf = new Uint32Array(count);
+    this.#strays = new Float64Array(count);
+    for (let host = 0; host < count; host++) {
+      const [masks, flags] = ownMasks(profiles, host);
+      const name = (masks >>> 0) * 2 ** 8 + flags;
+      let number = numbers.get(name);
+      if (number === undefined) {
+        number = this.#rows.push({ masks, flags }) - 1;
+        numbers.set(name, number);
+      }
+      this.#rowsOf[host] = number;
+      this.#strays[host] = chanceOfNewDepth(profiles, host);
+    }
+  }
+
+  /**
+   * @param width bits of a row, in eighths; on average, where hosts differ.
+   * @param price the lookups that one bit of the file should answer rightly.
+   * @param fingerprintBits chosen here where they are not given; fewer are taken where there is no room.
+   */
+  choose(
+    width: number,
+    price: number,
+    { countBits, periods }: Pick<PackedLayout, "countBits" | "periods">,
+    fingerprintBits: number = bestFingerprintBits(this.#profiles, width, price, this.#demand),
+  ): PackedLayout {
+    const { count } = this.#profiles;
+    const [all, kindOf] = this.#kinds(width);
+    const kinds = all.toSorted(
+      (a, b) => b.hosts - a.hosts || a.masks - b.masks || a.flags - b.flags || a.width - b.width,
+    );
+    let best: Dictionary | undefined;
+    for (let bits = 0; bits <= MAX_BITS; bits++) {
+      const found = dictionary(kinds, bits, count, price, this.#demand, fingerprintBits);
+      if (found !== undefined && (best === undefined || found.cost < best.cost)) best = found;
+      if (2 ** bits >= kinds.length) break;
+    }
+    if (best === undefined) throw new Error("every host has a descriptor of its kind");
+    const { chosen, places, bits: descriptorBits } = best;
+    const otherBits = descriptorBits + countBits + (periods?.bits ?? 0);
+    const placeOf = all.map((kind) => places.get(kind) ?? 0);
+    return {
+      width,
+      fingerprintBits: Math.min(fingerprintBits, VALUE_BITS - otherBits),
+      descriptorBits,
+      countBits,
+      periods,
+      descriptors: chosen.map(descriptorOfKind),
+      descriptorOf: Uint16Array.from(kindOf, (kind) => placeOf[kind]),
+    };
+  }
+
+  /** The kinds of hosts, and the number of that of each host. */
+  #kinds(width: number): [kinds: Kind[], kindOf: Uint32Array] {
+    const { lookups } = this.#demand;
+    const widths = this.#widths(width);
+    const kinds: Kind[] = [];
+    const numbers = new Map<number, number>();
+    const kindOf = this.#rowsOf.map((rows, host) => {
+      const own = widths?.[host] ?? width;
+      let number = numbers.get(rows * 2 ** 8 + own);
+      if (number === undefined) {
+        const kind = { ...this.#rows[rows], width: own, hosts: 0, lookups: 0, strays: 0 };
+        number = kinds.push(kind) - 1;
+        numbers.set(rows * 2 ** 8 + own, number);
+      }
+      const kind = kinds[number];
+      kind.hosts++;
+      kind.lookups += lookups[host];
+      kind.strays += lookups[host] * this.#strays[host];
+      return number;
+    });
+    return [kinds, kindOf];
+  }
+
+  /** The bits of a row of each host, in eighths; undefined where they do not differ. */
+  #widths(width: number): Uint8Array | undefined {
+    if (this.#needs === undefined) return undefined;
+    const { bits, offsets } = this.#needs.widths(width / 8);
+    return Uint8Array.from(offsets(), (offset) =>
+      Math.max(0, Math.min(255, Math.round(8 * bits) + 8 * offset)),
+    );
+  }
 }
 
 /** A layout without a table: every host has the rows of all, and hosts are told apart by rows alone. */
@@ -163,7 +208,8 @@ function dictionary(
   kinds: readonly Kind[],
   bits: number,
   hosts: number,
-  { price, probes, elsewhere }: Demand,
+  price: number,
+  { probes, elsewhere }: Demand,
   fingerprintBits: number,
 ): Dictionary | undefined {
   const chosen = chosenKinds(kinds, 2 ** bits);
@@ -248,7 +294,12 @@ function voidsOf(masks: number): number {
 }
 
 /** The bits at which one more saves fewer wrong answers than it costs. */
-function bestFingerprintBits(profiles: HostProfiles, width: number, demand: Demand): number {
+function bestFingerprintBits(
+  profiles: HostProfiles,
+  width: number,
+  price: number,
+  demand: Demand,
+): number {
   const mistake = Math.min(1, 2 ** (1 - width / 8));
   let positive = 0;
   for (let host = 0; host < profiles.count; host++) {
@@ -257,7 +308,7 @@ function bestFingerprintBits(profiles: HostProfiles, width: number, demand: Dema
     positive += (flags & FLAG.all) === 0 ? Math.max(mistake, home) : 1;
   }
   const wrong = (demand.elsewhere * positive) / profiles.count;
-  const perBit = demand.price * profiles.count * TABLE_SLACK;
+  const perBit = price * profiles.count * TABLE_SLACK;
   // The wrong answers that remain, wrong · 2^-f, fall by half with each bit.
   let bits = 1;
   while (bits < 16 && wrong * 2 ** -bits - wrong * 2 ** -(bits + 1) > perBit) bits++;

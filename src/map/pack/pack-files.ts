@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
 import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
 import { fileChunks, FileSource } from "../../files/input-file.ts";
@@ -8,12 +9,7 @@ import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { checkSignal } from "../../interruption.ts";
 import type { DeltaPlace } from "../../packed/packed-file.ts";
 import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
-import {
-  BudgetCompaction,
-  type MapSurvey,
-  RowInserter,
-  surveyMap,
-} from "../compact/budget/budget-compaction.ts";
+import { BudgetCompaction, RowInserter } from "../compact/budget/budget-compaction.ts";
 import type { MissList } from "../compact/budget/misses.ts";
 import type { Plan } from "../compact/budget/roll-up-plan.ts";
 import { rowBlocks } from "../compact/compact-map.ts";
@@ -264,7 +260,7 @@ class Packing {
     if (bits !== undefined && maxBytes === undefined) {
       return this.#packAllRows(await this.#scanWhole(), bits);
     }
-    const surveying = this.#survey();
+    const surveying = this.#compaction();
     this.#tools.lanes.waitFor(surveying);
     const [scanned, surveyed] = await Promise.allSettled([this.#scanWhole(), surveying]);
     if (scanned.status === "rejected") throw scanned.reason;
@@ -274,7 +270,7 @@ class Packing {
       return packWithinLimit(maxBytes ?? Infinity, () => this.#packAllRows(whole, bits ?? 0));
     }
     if (surveyed.status === "rejected") throw surveyed.reason;
-    const compaction = this.#compaction(surveyed.value, whole);
+    const { value: compaction } = surveyed;
     const demand = packDemand(compaction, whole.profiles, this.#tools.misses, notes);
     if (maxBytes === undefined) {
       return this.#packPlanned(whole, compaction, demand, kneeBytes(demand));
@@ -308,7 +304,10 @@ class Packing {
     const prospect = planPack(demand, bytes, this.#tools.options.bits);
     const plan = { prospect, demand };
     if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, plan);
-    const rollUps = compaction.plan(Math.max(compaction.leastRows, Math.floor(prospect.rows)));
+    const rollUps = compaction.plan(
+      Math.max(compaction.leastRows, Math.floor(prospect.rows)),
+      !whole.profiles.hasWildcards,
+    );
     const smaller = await this.#rolledUp(compaction, rollUps, whole.headers);
     try {
       return await this.#pack(smaller, await this.#scan(smaller, whole.kinds), whole, plan);
@@ -354,19 +353,19 @@ class Packing {
     });
   }
 
-  #survey(): Promise<MapSurvey> {
+  /** Surveys the map, and finds out what is expected of maps of all sizes, which is kept. */
+  async #compaction(): Promise<BudgetCompaction> {
     const { misses, spill } = this.#tools;
-    const read = (): AsyncIterable<Uint8Array> => this.#chunks(this.#map);
-    return surveyMap(read, { source: this.#map.name, misses, spill, kernels: budgetKernels });
-  }
-
-  #compaction(survey: MapSurvey, { profiles }: ScannedMap): BudgetCompaction {
-    return BudgetCompaction.of(() => this.#chunks(this.#map), survey, {
+    const compaction = await BudgetCompaction.survey(() => this.#chunks(this.#map), {
       source: this.#map.name,
-      misses: this.#tools.misses,
-      allowsExclusions: !profiles.hasWildcards,
+      misses,
+      spill,
       kernels: budgetKernels,
     });
+    // Other threads may wait for their next task.
+    await setImmediate();
+    compaction.sizes();
+    return compaction;
   }
 
   /** A scratch file of what a plan leaves of the map. */

@@ -127,7 +127,11 @@ export class PackLanes {
     this.#busyUntil = work.catch(() => undefined); // whoever began it meets the error
   }
 
-  /** Does all tasks; each lane takes the next one when it has done one. Gives the results in order. */
+  /**
+   * Does all tasks; each lane takes the next one when it has done one. Gives the results in order.
+   *
+   * Other threads have one task in advance: this one may be too busy to give them another in time.
+   */
   async run<Task, Result>(
     tasks: readonly Task[],
     work: (lane: PackLane, task: Task) => Promise<Result>,
@@ -147,7 +151,9 @@ export class PackLanes {
         }
       }
     };
-    const ended = await Promise.allSettled(this.lanes.map(takeTasks));
+    const [own, ...others] = this.lanes;
+    const takers = [...others, ...others, own];
+    const ended = await Promise.allSettled(takers.map(takeTasks));
     for (const one of ended) if (one.status === "rejected") throw one.reason;
     return results;
   }

@@ -2,7 +2,7 @@ import { formatHead, parseHead } from "../../packed/packed-file.ts";
 import { PackedNames } from "../../packed/packed-map.ts";
 import { expectedLookups, lookupsOfSome } from "./host-lookups.ts";
 import type { HostYears } from "./host-years.ts";
-import { chooseLayout, flatLayout } from "./layout.ts";
+import { flatLayout, LayoutChooser } from "./layout.ts";
 import type { AskResult } from "./held-check.ts";
 import type { PackLanes } from "./pack-job.ts";
 import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect, tooSmall } from "./pack-plan.ts";
@@ -124,11 +124,11 @@ export async function packWithin(
   const { profiles } = map;
   const ofWhole = demand?.hostLookups ?? expectedLookups(whole.profiles, undefined, 0);
   const lookups = lookupsOfSome(profiles, whole.profiles, ofWhole);
-  const periods = options.years?.numbersFor(profiles);
+  const notes = { ...prospect, periods: options.years?.numbersFor(profiles) };
+  const layouts = layoutsOf(map, whole, lookups, notes, demand);
   let last: PackedLayout | undefined;
   const layoutWith = (width: number): PackedLayout => {
-    if (last?.width === width) return last;
-    last = layoutOf(map, whole, width, lookups, { ...prospect, periods }, demand);
+    if (last?.width !== width) last = layouts(width);
     return last;
   };
   let width = Math.round(8 * prospect.bits);
@@ -195,19 +195,17 @@ function bytesOfAnEighth({ profiles }: ScannedMap): number {
   return Math.max((profiles.rowCount * SLOTS_PER_NAME) / 64, 1e-9);
 }
 
-function layoutOf(
+/** Gives the best layout for each width. */
+function layoutsOf(
   { profiles }: ScannedMap,
   whole: ScannedMap,
-  width: number,
   lookups: Float64Array,
   { fingerprintBits, variesBits, ...notes }: Prospect & Pick<PackedLayout, "periods">,
   demand: PackDemand | undefined,
-): PackedLayout {
-  if (fingerprintBits === 0) return flatLayout(profiles, width);
+): (width: number) => PackedLayout {
+  if (fingerprintBits === 0) return (width) => flatLayout(profiles, width);
   const all = lookups.reduce((sum, count) => sum + count, 0);
   const rows = Math.max(1, profiles.rowCount);
-  // What the last bit of the rows saves, a bit of the table should save too.
-  const price = (Math.LN2 * all * 2 ** (-width / 8)) / rows;
   // The plan knows what lookups of other hosts are worth: so many that these bits paid.
   const worth = (all * profiles.count * 2 ** (fingerprintBits ?? 16)) / rows;
   const elsewhere =
@@ -216,6 +214,11 @@ function layoutOf(
     variesBits && demand !== undefined
       ? lookupsOfSome(profiles, whole.profiles, demand.widthLookups)
       : undefined;
-  const wanted = { lookups, elsewhere, price, probes: new Probes(whole.profiles), widthLookups };
-  return chooseLayout(profiles, width, notes, wanted, fingerprintBits);
+  const wanted = { lookups, elsewhere, probes: new Probes(whole.profiles), widthLookups };
+  const chooser = new LayoutChooser(profiles, wanted);
+  return (width) => {
+    // What the last bit of the rows saves, a bit of the table should save too.
+    const price = (Math.LN2 * all * 2 ** (-width / 8)) / rows;
+    return chooser.choose(width, price, notes, fingerprintBits);
+  };
 }

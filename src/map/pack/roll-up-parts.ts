@@ -19,6 +19,9 @@ export interface RollUpOptions {
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
+/** Every part needs all names of chosen nodes, and a cut between them is hard to find. */
+const PARTS_PER_LANE = 3;
+
 /**
  * Rolls up chosen nodes of a map, in parts on all lanes; gives the rows that are left, in blocks of whole ones.
  * They go through scratch files. Reads the map once; again in one part where keys are spelled otherwise now.
@@ -32,14 +35,18 @@ export async function* rolledUpRows(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { lanes, fields, recordsOffset, scratch, cut } = options;
   const { path, name, size } = source;
-  await lanes.useChosen(Float64Array.from(chosen));
+  const names = Float64Array.from(chosen);
+  await lanes.useChosen(names);
   const whole = { path, source: name, start: recordsOffset, end: size };
-  const isGood = goodCuts(chosen);
+  const isGood = goodCuts(names.sort());
   // The rows of a page with queries are not in the order of the tree.
   const parts =
     fields.queries === true
       ? [whole]
-      : mapParts(source, recordsOffset, lanes.lanes.length, cut, isGood);
+      : mapParts(source, recordsOffset, lanes.lanes.length, cut, {
+          isGood,
+          partsPerLane: PARTS_PER_LANE,
+        });
   const targets = parts.map((_, i) => `${scratch}-${i}`);
   const rollUp = (some: readonly (typeof whole)[]): Promise<boolean[]> =>
     lanes.run(
@@ -64,17 +71,31 @@ export async function* rolledUpRows(
   }
 }
 
-/** Says whether no chosen node can have keys on both sides of a cut: the text of none begins both. */
-function goodCuts(chosen: readonly number[]): (before: Uint8Array, key: Uint8Array) => boolean {
-  const names = new Set(chosen);
+/**
+ * Says whether no chosen node can have keys on both sides of a cut: the text of none begins both.
+ *
+ * @param names of the chosen nodes, the smallest first.
+ */
+function goodCuts(names: Float64Array): (before: Uint8Array, key: Uint8Array) => boolean {
   return (before, key) => {
     if (compareBytes(before, key) >= 0) return false;
     for (let end = 0; end <= before.length && end <= key.length; end++) {
       // Only a separator, or what is sorted before one, is behind the text of a node.
       const mayEnd = !(before[end] > SLASH && key[end] > SLASH);
-      if (mayEnd && names.has(nodeName(key, end))) return false;
+      if (mayEnd && isAmong(names, nodeName(key, end))) return false;
       if (before[end] !== key[end]) break;
     }
     return true;
   };
+}
+
+/** By halving: there may be millions, which a set would take five times the memory for. */
+function isAmong(sorted: Float64Array, wanted: number): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === wanted;
 }

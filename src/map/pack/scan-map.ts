@@ -45,10 +45,10 @@ export interface ScanCut {
   readonly partitionBits: number;
 }
 
-/** A part is as large as this, or smaller so that there is work for all lanes. */
+/** A part is as large as this, or smaller so that no lane has to wait long for another. */
 const PART_BYTES = 2 ** 26;
 const LEAST_PART_BYTES = 2 ** 21;
-const PARTS_PER_LANE = 2;
+const PARTS_PER_LANE = 8;
 /** How far a good cut is looked for. */
 const SEARCHED_BYTES = 2 ** 20;
 /** Bytes of a row, about; and names that are dealt out together, with their limit. */
@@ -116,10 +116,16 @@ export function mapParts(
   recordsOffset: number,
   lanes: number,
   cut?: ScanCut,
-  isGood: (before: Uint8Array, key: Uint8Array) => boolean = isInOrder,
+  {
+    isGood = isInOrder,
+    partsPerLane = PARTS_PER_LANE,
+  }: {
+    readonly isGood?: (before: Uint8Array, key: Uint8Array) => boolean;
+    readonly partsPerLane?: number;
+  } = {},
 ): MapPart[] {
   const bytes = size - recordsOffset;
-  const shared = lanes === 1 ? 1 : Math.min(lanes * PARTS_PER_LANE, bytes / LEAST_PART_BYTES);
+  const shared = lanes === 1 ? 1 : Math.min(lanes * partsPerLane, bytes / LEAST_PART_BYTES);
   const wanted = Math.ceil(
     cut === undefined ? Math.max(shared, bytes / PART_BYTES) : bytes / cut.partBytes,
   );

@@ -7,7 +7,7 @@ import {
   type UkvsHeaders,
 } from "../../../ukvs/header.ts";
 import type { SpillStore } from "../../../files/scratch.ts";
-import { exclusionRows, Exclusions, type Solve } from "./solve.ts";
+import { exclusionRows, Exclusions, type SolveAll } from "./solve.ts";
 import { type BudgetKernels, ChosenPolicy } from "./kernels.ts";
 import type { MissList } from "./misses.ts";
 import { leastRows, type MapOutlook, outlooks, type Plan, planRollUps } from "./roll-up-plan.ts";
@@ -53,7 +53,9 @@ export class BudgetCompaction {
   readonly #survey: MapSurvey["survey"];
   readonly #misses: MissList | undefined;
   readonly #exclusions: Exclusions | undefined;
-  #solver: Solve | undefined;
+  #solver: SolveAll | undefined;
+  #hostDemand: HostDemand | undefined;
+  #sizes: readonly MapOutlook[] | undefined;
 
   private constructor(
     read: ReadMap,
@@ -96,32 +98,36 @@ export class BudgetCompaction {
 
   /** The rows of the smallest map that can be made. */
   get leastRows(): number {
-    return leastRows(this.#survey);
+    return leastRows(this.#survey, this.#openSolver());
   }
 
   /**
    * Plans the map of at most `maxRows` rows. Takes no longer than some forty passes over a table of
    * the nodes.
    *
+   * @param allowsExclusions false where it turned out that there must be none.
    * @throws MM_BUDGET when the map cannot be made so small
    */
-  plan(maxRows: number): Plan {
-    this.#solver ??= this.#kernels?.solver(this.#survey.table);
+  plan(maxRows: number, allowsExclusions = true): Plan {
     return planRollUps(this.#survey, maxRows, {
-      exclusions: this.#exclusions,
-      solver: this.#solver,
+      exclusions: allowsExclusions ? this.#exclusions : undefined,
+      solver: this.#openSolver(),
     });
   }
 
   /** What is expected of the hosts that are held. */
   get hostDemand(): HostDemand {
-    return hostDemand(this.#survey, this.prior);
+    return (this.#hostDemand ??= hostDemand(this.#survey, this.prior));
   }
 
   /** Rows and expected wrong answers of maps of all sizes, the smallest first; without exclusions. */
-  sizes(): MapOutlook[] {
-    this.#solver ??= this.#kernels?.solver(this.#survey.table);
-    return outlooks(this.#survey, this.hostDemand.misses, this.#solver);
+  sizes(): readonly MapOutlook[] {
+    return (this.#sizes ??= outlooks(this.#survey, this.hostDemand.misses, this.#openSolver()));
+  }
+
+  /** Undefined where there is no kernel. */
+  #openSolver(): SolveAll | undefined {
+    return (this.#solver ??= this.#kernels?.solver(this.#survey.table));
   }
 
   /** Writes the map that a plan describes, headers included, without `!size`. */

@@ -60,7 +60,7 @@ export interface NodeFields {
 }
 
 /** Records of a page. */
-const PAGE_RECORDS = 4096;
+export const PAGE_RECORDS = 4096;
 
 export const FIELD: NodeFields = {
   slot: 0,
@@ -93,7 +93,7 @@ const MEMORY_PAGES = 128;
 
 /**
  * Receives a page and how many records it has; `first` is the number of the first one. The numbers of
- * record `first + at` are at `at` in every column, and may be changed.
+ * record `first + at` are at `at` in every column.
  */
 export type VisitPage = (page: Float64Array, first: number, count: number) => void;
 
@@ -113,6 +113,7 @@ export class NodeTable {
   /** The page that is in memory only while it is worked on, and its number. */
   #window = new Float64Array(0);
   #windowPage = -1;
+  #isWindowChanged = false;
   #slots = 1;
   /** The size of the table when its slots were counted. */
   #slotsOfSize = 0;
@@ -123,14 +124,14 @@ export class NodeTable {
 
   /** Adds a record of zeros and returns its page; it is at {@link lastOffset} in every column. */
   push(): Float64Array {
-    const page = this.#page(Math.floor(this.size / PAGE_RECORDS));
+    const page = this.#pageToChange(Math.floor(this.size / PAGE_RECORDS));
     this.size++;
     return page;
   }
 
   /** Adds the first `records` of a page of columns; only the last page may have fewer than fit. */
   pushPage(columns: Float64Array, records: number): void {
-    this.#page(this.size / PAGE_RECORDS).set(columns);
+    this.#pageToChange(this.size / PAGE_RECORDS).set(columns);
     this.size += records;
   }
 
@@ -154,19 +155,43 @@ export class NodeTable {
 
   /** Visits pages from the first to the last: children come before their parents. */
   forEachPage(visit: VisitPage): void {
-    for (let first = 0; first < this.size; first += PAGE_RECORDS) {
-      const page = this.#page(first / PAGE_RECORDS);
-      visit(page, first, Math.min(this.size - first, PAGE_RECORDS));
-    }
+    for (let number = 0; number < this.#pageCount; number++) this.#show(number, visit);
   }
 
   /** Visits pages from the last to the first; read backwards, parents come before their children. */
   forEachPageBackwards(visit: VisitPage): void {
-    const last = Math.ceil(this.size / PAGE_RECORDS) - 1;
-    for (let number = last; number >= 0; number--) {
-      const first = number * PAGE_RECORDS;
-      visit(this.#page(number), first, Math.min(this.size - first, PAGE_RECORDS));
-    }
+    for (let number = this.#pageCount - 1; number >= 0; number--) this.#show(number, visit);
+  }
+
+  /** As {@link forEachPage}; what is visited may be changed. */
+  changePages(visit: VisitPage): void {
+    this.forEachPage((page, first, count) => {
+      this.#isWindowChanged = true;
+      visit(page, first, count);
+    });
+  }
+
+  /** As {@link forEachPageBackwards}; what is visited may be changed. */
+  changePagesBackwards(visit: VisitPage): void {
+    this.forEachPageBackwards((page, first, count) => {
+      this.#isWindowChanged = true;
+      visit(page, first, count);
+    });
+  }
+
+  get #pageCount(): number {
+    return Math.ceil(this.size / PAGE_RECORDS);
+  }
+
+  #show(number: number, visit: VisitPage): void {
+    const first = number * PAGE_RECORDS;
+    visit(this.#page(number), first, Math.min(this.size - first, PAGE_RECORDS));
+  }
+
+  #pageToChange(number: number): Float64Array {
+    const page = this.#page(number);
+    this.#isWindowChanged = true;
+    return page;
   }
 
   #page(number: number): Float64Array {
@@ -176,11 +201,12 @@ export class NodeTable {
     }
     if (number === this.#windowPage) return this.#window;
     const offset = (page: number): number => (page - MEMORY_PAGES) * PAGE_BYTES;
-    if (this.#windowPage !== -1) {
-      this.#spill.write(offset(this.#windowPage), new Uint8Array(this.#window.buffer));
-    } else {
+    if (this.#windowPage === -1) {
       this.#window = new Float64Array(PAGE_NUMBERS);
+    } else if (this.#isWindowChanged) {
+      this.#spill.write(offset(this.#windowPage), new Uint8Array(this.#window.buffer));
     }
+    this.#isWindowChanged = false;
     this.#windowPage = number;
     if (number * PAGE_RECORDS < this.size) {
       this.#spill.read(offset(number), new Uint8Array(this.#window.buffer));

@@ -1,7 +1,7 @@
 import type { WriteText } from "../pending-text.ts";
 import type { MissList } from "./misses.ts";
 import { nodeName, type NodeTable, type Survey } from "./budget-survey.ts";
-import type { Solve } from "./solve.ts";
+import type { SolveAll } from "./solve.ts";
 import { CHOSEN, type RollUpPolicy, type WeightPolicy } from "../weight-policy.ts";
 
 /**
@@ -24,8 +24,8 @@ export interface BudgetKernels {
     table: NodeTable,
     misses: MissList | undefined,
   ): (PlainRows & { survey(): Survey }) | undefined;
-  /** Finds the cheapest map at a price, as `solve` does without exclusions. */
-  solver(table: NodeTable): Solve | undefined;
+  /** Finds the cheapest maps at some prices, as `solve` does without exclusions. */
+  solver(table: NodeTable): SolveAll | undefined;
   compact(
     policy: WeightPolicy | ChosenPolicy,
     write: WriteText,

@@ -175,7 +175,7 @@ function sumOverChildren(
 ): { readonly evidence: number; readonly misses: number } {
   const sums = new Float64Array(table.slots);
   let [evidence, misses] = [0, 0];
-  table.forEachPage((page, _, count) => {
+  table.changePages((page, _, count) => {
     for (let at = 0; at < count; at++) {
       const slot = page[at + FIELD.slot];
       page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
@@ -205,7 +205,7 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
   // For each slot: what a unit of a child's evidence, and a miss, is worth.
   const perEvidence = new Float64Array(table.slots);
   const perMiss = new Float64Array(table.slots);
-  table.forEachPageBackwards((page, _, count) => {
+  table.changePagesBackwards((page, _, count) => {
     for (let at = count - 1; at >= 0; at--) {
       const layer = page[at + FIELD.layer];
       if (layer === LAYER.host) continue;
@@ -243,7 +243,7 @@ function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts:
   // For each slot, over the children: lookups, and misses.
   const lookups = new Float64Array(table.slots);
   const misses = new Float64Array(table.slots);
-  table.forEachPage((page, _, count) => {
+  table.changePages((page, _, count) => {
     for (let at = 0; at < count; at++) {
       const slot = page[at + FIELD.slot];
       const parent = page[at + FIELD.parent];

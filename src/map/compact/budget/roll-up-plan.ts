@@ -4,7 +4,7 @@ import {
   DECISION,
   type Exclusions,
   type Solution,
-  type Solve,
+  type SolveAll,
   solve,
 } from "./solve.ts";
 import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
@@ -26,8 +26,8 @@ export interface Plan {
 export interface PlanOptions {
   /** Exclusions that may be written. */
   readonly exclusions?: Exclusions | undefined;
-  /** Finds the cheapest map without exclusions at a price; `solve` by default. */
-  readonly solver?: Solve | undefined;
+  /** Finds the cheapest maps without exclusions; by `solve` by default. */
+  readonly solver?: SolveAll | undefined;
 }
 
 /** What is left to do below a node. */
@@ -55,15 +55,13 @@ const MAX_SLACK = 0.02;
  */
 export function planRollUps(survey: Survey, maxRows: number, options: PlanOptions = {}): Plan {
   const { table } = survey;
-  const { exclusions } = options;
-  const solver: Solve =
-    options.solver ?? ((price, decision) => solve(table, price, undefined, decision));
+  const { exclusions, solver = solverOf(table) } = options;
   const allRows = survey.fixedRows + survey.heldRows;
   if (allRows <= maxRows) {
     return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: [], excluded: [] };
   }
   const fixed = survey.fixedRows + survey.topSingles;
-  const smallest = solver(HIGHEST_PRICE);
+  const [smallest] = solver([HIGHEST_PRICE]);
   if (fixed + smallest.rows > maxRows) {
     throw new MementoMapError(
       "MM_BUDGET",
@@ -72,15 +70,14 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
     );
   }
   const { within, beyond } = searchPrice(
-    exclusions === undefined ? solver : (price) => solve(table, price, exclusions.rewind(price)),
+    (price) =>
+      exclusions === undefined ? solver([price])[0] : solve(table, price, exclusions.rewind(price)),
     smallest,
     allRows - fixed,
     maxRows - fixed,
   );
   const decide = (price: number, decision: Decision): Solution =>
-    exclusions === undefined
-      ? solver(price, decision)
-      : solve(table, price, exclusions.rewind(within), decision);
+    solve(table, price, exclusions?.rewind(within), decision);
   decide(beyond, DECISION.below);
   const { rows } = decide(within, DECISION.atPrice);
   const search = { table, price: within, rowsAtPrice: fixed + rows, maxRows, exclusions };
@@ -89,8 +86,14 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
 }
 
 /** The rows that are left when all is rolled up that can be. */
-export function leastRows(survey: Survey): number {
-  return survey.fixedRows + survey.topSingles + solve(survey.table, HIGHEST_PRICE).rows;
+export function leastRows(survey: Survey, solver: SolveAll = solverOf(survey.table)): number {
+  const [smallest] = solver([HIGHEST_PRICE]);
+  return survey.fixedRows + survey.topSingles + smallest.rows;
+}
+
+/** Finds the cheapest maps without exclusions, one after the other. */
+function solverOf(table: NodeTable): SolveAll {
+  return (prices) => prices.map((price) => solve(table, price));
 }
 
 /** How large a map is, and what is expected of it. */
@@ -105,14 +108,17 @@ const OUTLOOKS = 32;
 
 /**
  * The cheapest maps at prices from `highest` down, and the map of all rows; each larger than the one
- * before. One pass over the table for each.
+ * before.
  */
-export function outlooks(survey: Survey, highest: number, solver?: Solve): MapOutlook[] {
+export function outlooks(
+  survey: Survey,
+  highest: number,
+  solver: SolveAll = solverOf(survey.table),
+): MapOutlook[] {
   const fixed = survey.fixedRows + survey.topSingles;
   const found: MapOutlook[] = [];
-  for (let i = 0; i < OUTLOOKS; i++) {
-    const price = highest * 2 ** -i;
-    const { rows, misses } = solver?.(price) ?? solve(survey.table, price);
+  const prices = Array.from({ length: OUTLOOKS }, (_, i) => highest * 2 ** -i);
+  for (const { rows, misses } of solver(prices)) {
     if (fixed + rows <= (found.at(-1)?.rows ?? -1)) continue;
     found.push({ rows: fixed + rows, expectedFalsePositives: misses });
   }

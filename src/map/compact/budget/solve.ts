@@ -1,5 +1,5 @@
 import { COMMA, compareRanges, LF, SLASH, SPACE, STAR } from "../../../bytes/bytes.ts";
-import { type BranchList, FIELD, type NodeTable } from "./budget-survey.ts";
+import { type BranchList, FIELD, type NodeTable, type VisitPage } from "./budget-survey.ts";
 import type { MissList } from "./misses.ts";
 
 /** Branches are pooled by the power of two of their misses. */
@@ -117,8 +117,8 @@ export interface Solution {
 export const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
 export type Decision = (typeof DECISION)[keyof typeof DECISION];
 
-/** Finds the cheapest map of a table at a price of a row; see {@link solve}. */
-export type Solve = (price: number, decision?: Decision) => Solution;
+/** Finds the cheapest map of a table at each of some prices of a row; see {@link solve}. */
+export type SolveAll = (prices: readonly number[]) => Solution[];
 
 /** For each slot, sums over the children that were passed. */
 interface Sums {
@@ -153,9 +153,11 @@ export function solve(
     voids: new Float64Array(slots),
     allVoids: new Float64Array(slots),
   };
-  table.forEachPage((page, first, count) => {
+  const visit: VisitPage = (page, first, count) => {
     solvePage(page, first, count, price, sums, exclusions, decision);
-  });
+  };
+  if (decision === DECISION.none) table.forEachPage(visit);
+  else table.changePages(visit);
   const { rows, misses, voids } = sums;
   return { rows: rows[0] + voids[0], pricedRows: rows[0], misses: misses[0] };
 }

@@ -4,9 +4,11 @@ import {
   HeapsFit,
   type NodeTable,
   PAGE_NUMBERS,
+  PAGE_RECORDS,
   type Survey,
+  type VisitPage,
 } from "../budget/budget-survey.ts";
-import { type Decision, DECISION, type Solve } from "../budget/solve.ts";
+import type { Solution, SolveAll } from "../budget/solve.ts";
 import {
   type CompactExports,
   CompactKernel,
@@ -18,45 +20,56 @@ import type { MissList } from "../budget/misses.ts";
 import { loadPublicSuffix, suffixLabels } from "../budget/tree-survey.ts";
 import type { BudgetKernels } from "../budget/kernels.ts";
 
-/** What a pass reads, in the order of the kernel's columns; two more keep a solution. */
+/** What a pass reads, in the order of the kernel's columns. */
 const READ = [FIELD.slot, FIELD.parent, FIELD.rows, FIELD.singles, FIELD.missesWithin];
-const DECISION_COLUMN = READ.length;
-const LEFT_COLUMN = READ.length + 1;
-/** Larger tables stay where they are: 64 MiB in the kernel. */
-const MAX_RECORDS = 2 ** 26 / (8 * (READ.length + 2));
+/** Larger tables are read from where they are in every pass: 64 MiB in the kernel. */
+const MAX_RECORDS = 2 ** 26 / 24;
 
 /**
- * Copies what a pass over the table needs into a kernel, and gives a function that does there what
- * `solve` does. Undefined where there is no kernel, or the table is too large.
+ * Gives a function that does in a kernel what `solve` does without exclusions, at up to 32 prices in one
+ * pass. Undefined where there is no kernel.
  *
- * Holds 56 bytes a record.
+ * Holds 24 bytes a record, at most 64 MiB.
  */
-export function openSolver(table: NodeTable): Solve | undefined {
-  if (table.size > MAX_RECORDS) return undefined;
+export function openSolver(table: NodeTable, maxRecords = MAX_RECORDS): SolveAll | undefined {
   const exports = startCompactKernel({});
   if (exports === undefined) return undefined;
-  const { size } = table;
-  exports.openTable(size, table.slots);
-  const column = (number: number): Float64Array =>
-    new Float64Array(exports.memory.buffer, exports.tableColumns() + number * size * 8, size);
-  table.forEachPage((page, first, count) => {
+  const isHeld = table.size <= maxRecords;
+  exports.openTable(isHeld ? table.size : PAGE_RECORDS, table.slots);
+  const numbersAt = (at: number, count: number): Float64Array =>
+    new Float64Array(exports.memory.buffer, at, count);
+  const addPage: VisitPage = (page, _, count) => {
+    const columns = numbersAt(exports.tablePage(), READ.length * PAGE_RECORDS);
     for (const [number, field] of READ.entries()) {
-      column(number).set(page.subarray(field, field + count), first);
+      columns.set(page.subarray(field, field + count), number * PAGE_RECORDS);
     }
-  });
-  const keep = (decision: Decision): void => {
-    const [decisions, left] = [column(DECISION_COLUMN), column(LEFT_COLUMN)];
-    table.forEachPage((page, first, count) => {
-      page.set(decisions.subarray(first, first + count), FIELD.decision);
-      if (decision === DECISION.below) page.set(left.subarray(first, first + count), FIELD.scratch);
-      else page.fill(1, FIELD.rolledUpRows, FIELD.rolledUpRows + count);
+    exports.addTablePage(count);
+  };
+  if (isHeld) table.forEachPage(addPage);
+  const solveSome = (prices: readonly number[]): Solution[] => {
+    numbersAt(exports.tablePrices(), prices.length).set(prices);
+    exports.beginPass(prices.length);
+    if (isHeld) {
+      exports.pass();
+    } else {
+      table.forEachPage((page, first, count) => {
+        exports.clearTable();
+        addPage(page, first, count);
+        exports.pass();
+      });
+    }
+    return prices.map((_, i) => {
+      const rows = exports.solvedRows(i);
+      return { rows, pricedRows: rows, misses: exports.solvedMisses(i) };
     });
   };
-  return (price, decision = DECISION.none) => {
-    exports.solve(price, decision);
-    const rows = exports.solvedRows();
-    if (decision !== DECISION.none) keep(decision);
-    return { rows, pricedRows: rows, misses: exports.solvedMisses() };
+  const most = exports.maxPrices();
+  return (prices) => {
+    const found: Solution[] = [];
+    for (let at = 0; at < prices.length; at += most) {
+      found.push(...solveSome(prices.slice(at, at + most)));
+    }
+    return found;
   };
 }
 
@@ -154,6 +167,6 @@ const BLOCK_BYTES = 1 << 20;
 /** The kernels of budgets; where they have not been built, TypeScript does all the work. */
 export const budgetKernels: BudgetKernels = {
   survey: (table, misses) => SurveyKernel.open(table, misses, BLOCK_BYTES),
-  solver: openSolver,
+  solver: (table) => openSolver(table),
   compact: (policy, write) => CompactKernel.open(policy, BLOCK_BYTES, write),
 };

@@ -12,7 +12,7 @@ export interface CompactExports extends KernelExports {
   pathCutoffTable(): number;
   maxDepth(): number;
   chooseByName(slots: number): void;
-  addChosen(name: number): void;
+  addChosen(count: number): void;
   openEdge(which: number, length: number): number;
   openSurvey(bytes: number): number;
   openMisses(count: number, bytes: number): void;
@@ -30,10 +30,15 @@ export interface CompactExports extends KernelExports {
   singleHosts(): number;
   hasWildcards(): number;
   openTable(records: number, slots: number): void;
-  tableColumns(): number;
-  solve(price: number, decision: number): void;
-  solvedRows(): number;
-  solvedMisses(): number;
+  tablePage(): number;
+  addTablePage(records: number): void;
+  clearTable(): void;
+  tablePrices(): number;
+  maxPrices(): number;
+  beginPass(prices: number): void;
+  pass(): void;
+  solvedRows(price: number): number;
+  solvedMisses(price: number): number;
 }
 
 /** What the kernel asks for; each kind of work needs some. */
@@ -132,7 +137,7 @@ export class CompactKernel extends KernelRows {
     if (!setEdges(exports, edges)) return undefined;
     if (policy instanceof ChosenPolicy) {
       const block = exports.open(blockBytes, 0, 0);
-      chooseNodes(exports, policy.chosen);
+      chooseNodes(exports, policy.chosen, block, blockBytes);
       return new CompactKernel(exports, block, blockBytes);
     }
     const block = exports.open(blockBytes, policy.maxHostDepth, policy.maxPathDepth);
@@ -174,8 +179,18 @@ function setEdges(exports: CompactExports, { from, to }: Edges): boolean {
   return true;
 }
 
-function chooseNodes(exports: CompactExports, chosen: NodeNames): void {
+function chooseNodes(
+  exports: CompactExports,
+  chosen: NodeNames,
+  block: number,
+  blockBytes: number,
+): void {
   // At most half of the slots are taken.
   exports.chooseByName(2 ** Math.ceil(Math.log2(2 * chosen.length + 2)));
-  for (const name of chosen) exports.addChosen(name);
+  const atOnce = Math.ceil(blockBytes / 8);
+  for (let at = 0; at < chosen.length; at += atOnce) {
+    const names = chosen.slice(at, at + atOnce);
+    new Float64Array(exports.memory.buffer, block, names.length).set(names);
+    exports.addChosen(names.length);
+  }
 }

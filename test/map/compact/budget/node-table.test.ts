@@ -5,8 +5,10 @@ import type { SpillStore } from "../../../../src/files/scratch.ts";
 /** A spill store in memory. */
 class MemorySpill implements SpillStore {
   readonly written = new Map<number, Uint8Array>();
+  writes = 0;
 
   write(offset: number, bytes: Uint8Array): void {
+    this.writes++;
     this.written.set(offset, bytes.slice());
   }
 
@@ -25,13 +27,15 @@ describe("NodeTable", () => {
       page[table.lastOffset + FIELD.name] = i;
     }
     expect(spill.written.size).toBeGreaterThan(1);
-    table.forEachPageBackwards((page, _, count) => {
+    table.changePagesBackwards((page, _, count) => {
       for (let at = count - 1; at >= 0; at--) {
         page[at + FIELD.parent] = page[at + FIELD.name] * 2;
       }
     });
     let expected = 0;
     let faults = 0;
+    table.forEachPage(() => undefined);
+    const { writes } = spill;
     table.forEachPage((page, first, count) => {
       for (let at = 0; at < count; at++) {
         const index = page[at + FIELD.name];
@@ -42,5 +46,7 @@ describe("NodeTable", () => {
     });
     expect(faults).toBe(0);
     expect(expected).toBe(size);
+    // What is only read is not written again.
+    expect(spill.writes).toBe(writes);
   });
 });
