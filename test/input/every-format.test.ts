@@ -5,7 +5,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
 import { surt } from "../../src/surt/uri-to-surt.ts";
 import { rowsOf } from "../map/generate/naive-map.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runCli, SMALL_MEMORY } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { zipFile } from "../support/zip-fixture.ts";
 import { zipNum } from "../support/zipnum-fixture.ts";
@@ -158,7 +158,15 @@ async function rowsOfForm(name: string, options: readonly string[]): Promise<str
   const files = Object.entries(FORMS[name] ?? {});
   for (const [file, content] of files) writeFileSync(join(folder, file), content);
   const input = join(folder, files[0]?.[0] ?? "");
-  const result = await runCli(["generate", "-q", "--threads", "1", ...options, input]);
+  const result = await runCli([
+    "generate",
+    "-q",
+    "--threads",
+    "1",
+    ...SMALL_MEMORY,
+    ...options,
+    input,
+  ]);
   expect(result).toMatchObject({ code: 0, stderr: "" });
   return rowsOf(result.stdout);
 }

@@ -47,7 +47,14 @@ async function freePort(): Promise<number> {
 
 async function listening(worker: Worker, ports: number): Promise<Worker> {
   closeLostConnections(worker, { longestMs: 60_000, isStopping: () => false, onStuck() {} });
-  for (let i = 0; i < ports; i++) await once(worker, "message");
+  // Several messages may come at once.
+  let left = ports;
+  await new Promise<void>((resolve) => {
+    worker.on("message", () => {
+      left -= 1;
+      if (left === 0) resolve();
+    });
+  });
   return worker;
 }
 

@@ -5,13 +5,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rowsOf } from "./naive-map.ts";
 import { cdxjLines } from "./index-arbitraries.ts";
-import { runCli } from "../../support/run-cli.ts";
+import { runCli, SMALL_MEMORY } from "../../support/run-cli.ts";
 import type { CliResult } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
 function generate(folder: string, ...argv: string[]): Promise<CliResult> {
   const words = argv.map((word) => (word.startsWith("@") ? join(folder, word.slice(1)) : word));
-  return runCli(["generate", "-q", "--threads", "1", ...words]);
+  return runCli(["generate", "-q", "--threads", "1", ...SMALL_MEMORY, ...words]);
 }
 
 /** Writes a file that was last changed on a day of 2020. */

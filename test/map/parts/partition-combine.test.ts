@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { byBytes } from "../../support/compaction-oracle.ts";
-import { runCli } from "../../support/run-cli.ts";
+import { runCli, SMALL_MEMORY } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { sharedData } from "../../support/shared-data.ts";
 import { runs } from "../lookup/any-map-and-questions.ts";
@@ -129,7 +129,7 @@ describe("partition and combine", () => {
           writeFileSync(file, lines.map((text) => `${text}\n`).join(""));
           return [file];
         });
-        const options = ["--format", "cdxj", ...rest.options];
+        const options = ["--format", "cdxj", ...SMALL_MEMORY, ...rest.options];
         const full = { ...rest, options, splits: files, ...(compact ? { compact } : {}) };
         const [whole, joined] = await bothWays(full, folder);
         expect(joined.toString()).toBe(whole.toString());
@@ -156,7 +156,11 @@ describe("partition and combine", () => {
     const names = Array.from({ length: 130 }, (_, i) => join(folder, `${i}.txt`));
     for (const [i, name] of names.entries()) writeFileSync(name, `com,a)/${i}\ncom,b)/\n`);
     const [whole, joined] = await bothWays(
-      { options: ["--format", "surts"], splits: names.map((name) => [name]), cuts: ["com,a)/5"] },
+      {
+        options: ["--format", "surts", ...SMALL_MEMORY],
+        splits: names.map((name) => [name]),
+        cuts: ["com,a)/5"],
+      },
       folder,
     );
     expect(joined.toString()).toBe(whole.toString());

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { byBytes } from "../../support/compaction-oracle.ts";
-import { runCli } from "../../support/run-cli.ts";
+import { runCli, SMALL_MEMORY } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { runs } from "../../map/lookup/any-map-and-questions.ts";
 
@@ -37,15 +37,16 @@ function numbersOf(json: string): unknown {
 async function allWays(
   files: readonly string[],
   cuts: readonly string[] | number,
+  options: readonly string[] = [],
 ): Promise<unknown[]> {
   const folder = scratchDir();
   const at = (name: string): string => join(folder, name);
-  const whole = await ok(["analyze", "--json", "-q", ...files]);
+  const whole = await ok(["analyze", "--json", "-q", ...options, ...files]);
   const captures = files.map((_, i) => at(`${i}.captures`));
   for (const [i, file] of files.entries()) {
-    await ok(["analyze", "--partial", "-q", file, "-o", captures[i]]);
+    await ok(["analyze", "--partial", "-q", ...options, file, "-o", captures[i]]);
   }
-  const byRuns = await ok(["analyze", "--json", "-q", ...captures]);
+  const byRuns = await ok(["analyze", "--json", "-q", ...options, ...captures]);
   const text =
     typeof cuts === "number"
       ? await ok(["partition", "-q", "--into", String(cuts), ...captures])
@@ -55,19 +56,19 @@ async function allWays(
   for (let range = 1; range <= text.split("\n").length; range++) {
     const part = at(`${range}.json`);
     const cut = ["--cuts", at("cuts.txt"), "--range", String(range)];
-    await ok(["analyze", "--partial", "-q", ...cut, ...captures, "-o", part]);
+    await ok(["analyze", "--partial", "-q", ...options, ...cut, ...captures, "-o", part]);
     parts.push(part);
   }
-  const byRanges = await ok(["analyze", "--json", "-q", ...parts.toReversed()]);
+  const byRanges = await ok(["analyze", "--json", "-q", ...options, ...parts.toReversed()]);
   for (const run of captures) {
     await ok(["partition", "-q", "--cuts", at("cuts.txt"), run, "-o", `${run}s`]);
   }
   for (const [i, part] of parts.entries()) {
     const own = captures.map((run) => join(`${run}s`, `${String(i + 1).padStart(5, "0")}.run`));
     const cut = ["--cuts", at("cuts.txt"), "--range", String(i + 1)];
-    await ok(["analyze", "--partial", "-q", ...cut, ...own, "-o", part]);
+    await ok(["analyze", "--partial", "-q", ...options, ...cut, ...own, "-o", part]);
   }
-  const byCutRuns = await ok(["analyze", "--json", "-q", ...parts]);
+  const byCutRuns = await ok(["analyze", "--json", "-q", ...options, ...parts]);
   return [whole, byRuns, byRanges, byCutRuns].map(numbersOf);
 }
 
@@ -115,7 +116,7 @@ describe("an analysis of parts", () => {
           writeFileSync(file, lines.map((text) => `${text}\n`).join(""));
           return file;
         });
-        const [whole, ...others] = await allWays(files, cuts);
+        const [whole, ...others] = await allWays(files, cuts, SMALL_MEMORY);
         for (const other of others) expect(other).toEqual(whole);
       }),
       { numRuns: runs(25) },

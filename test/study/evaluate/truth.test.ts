@@ -6,7 +6,7 @@ import type { Evaluation, TruthSummary } from "../../../src/study/evaluate/evalu
 import { surtKey } from "../../../src/surt/key.ts";
 import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { folderWith } from "../../support/folder-with.ts";
-import { runCli } from "../../support/run-cli.ts";
+import { runCli, SMALL_MEMORY } from "../../support/run-cli.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
 
@@ -78,7 +78,7 @@ describe("an index as the truth, beside a naive count", () => {
         });
         const at = (name: string): string => join(folder, name);
         const given = ["--truth", at("index.cdxj"), "--lookups", at("uris.txt")];
-        const [result] = await evaluate(at("map.ukvs"), ...given);
+        const [result] = await evaluate(at("map.ukvs"), ...given, ...SMALL_MEMORY);
         const accuracy = (of: (text: string) => string): number => {
           const held = new Set(rows.map((row) => of(row.uri)));
           const asked = new Map(lookups.map((one) => [of(one), one]));
@@ -108,7 +108,7 @@ describe("an index as the truth, beside a naive count", () => {
         const folder = folderWith({ "index.cdxj": cdxj(rows), "map.ukvs": rolledUp(before) });
         const at = (name: string): string => join(folder, name);
         const given = ["--truth", at("index.cdxj"), "--as-of", asOf];
-        const [result] = await evaluate(at("map.ukvs"), ...given);
+        const [result] = await evaluate(at("map.ukvs"), ...given, ...SMALL_MEMORY);
         const known = new Set(before.map((row) => surt(row.uri)));
         const later = new Map(
           after
@@ -277,15 +277,23 @@ describe("maps with queries", () => {
           "uris.txt": lookups.map((one) => `${one}\n`).join(""),
         });
         const at = (name: string): string => join(folder, name);
-        const made = await runCli(["generate", "-q", "--queries", at("index.cdxj"), "-o", at("q")]);
+        const made = await runCli([
+          "generate",
+          "-q",
+          "--queries",
+          ...SMALL_MEMORY,
+          at("index.cdxj"),
+          "-o",
+          at("q"),
+        ]);
         expect(made).toMatchObject({ code: 0, stderr: "" });
         const given = ["--truth", at("index.cdxj"), "--lookups", at("uris.txt")];
-        const [alone] = await evaluate(at("map.ukvs"), ...given);
-        const [full, beside] = await evaluate(at("q"), at("map.ukvs"), ...given);
+        const [alone] = await evaluate(at("map.ukvs"), ...given, ...SMALL_MEMORY);
+        const [full, beside] = await evaluate(at("q"), at("map.ukvs"), ...given, ...SMALL_MEMORY);
         expect(full).toMatchObject({ uriAccuracy: 1, keyAccuracy: 1, recall: 1 });
         expect(beside).toEqual({ ...alone, truth: beside?.truth, run: beside?.run });
         const byMap = ["--truth", at("q"), "--lookups", at("uris.txt")];
-        const [again, other] = await evaluate(at("q"), at("map.ukvs"), ...byMap);
+        const [again, other] = await evaluate(at("q"), at("map.ukvs"), ...byMap, ...SMALL_MEMORY);
         expect(again).toMatchObject({ uriAccuracy: 1, recall: 1 });
         expect(other?.uris).toEqual(alone?.uris);
       }),

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Analysis } from "../../../src/study/analyze/analysis.ts";
 import { analyzeIndex } from "../analyze/analyze-index.ts";
 import { analysisPage } from "../../../src/study/report/analysis-page.ts";
@@ -85,6 +85,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     const path = join(scratchDir(), "report.html");
     writeFileSync(path, html);
     const context = await browser.newContext({ acceptDownloads: true, ...options });
+    onTestFinished(() => context.close());
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on("console", (message) => complaints.push(`console: ${message.text()}`));
