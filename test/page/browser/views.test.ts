@@ -47,9 +47,9 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
       "[...new Set([...document.querySelectorAll('.finding .state')].map((each) => each.innerText))].join()",
     );
     expect(words).toBe("Held,Possibly held,Not known,Not held");
-    expect(await textOf(open, ".findings")).toContain(
-      "Its folder news.example.org/2016/ has 264 captures",
-    );
+    await expect
+      .poll(() => textOf(open, ".findings"))
+      .toContain("Its folder news.example.org/2016/ has 264 captures");
     expect(open.page.url()).toBe(`${url}/${ASKED}`);
     await expectSound(open);
     await open.page.close();
@@ -60,9 +60,9 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     const open = await openPage(browser, `${url}/time${ASKED}`, { width, scheme });
     const { page } = open;
     await until(page, "document.querySelector('progress.is-over') !== null");
-    expect(await textOf(open, ".progress-line")).toMatch(
-      /^1,550 mementos · 5 archives answered · 1 skipped/,
-    );
+    await expect
+      .poll(() => textOf(open, ".progress-line"))
+      .toMatch(/^1,550 mementos · 5 archives answered · 1 skipped/);
     const rows = await textOf(open, ".archive-rows");
     expect(rows).toContain("Its map does not have it.");
     expect(rows).toContain("status 503");
@@ -120,11 +120,11 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.evaluate("document.querySelector('.tile.opens').focus()");
     await page.keyboard.press("Enter");
     await until(page, "document.querySelector('.crumbs').innerText.includes('com')");
-    expect(await textOf(open, ".names")).toContain("com,");
+    await expect.poll(() => textOf(open, ".names")).toContain("com,");
     expect(page.url()).toContain("prefix=com%2C");
     await page.goto(`${server.url}/compare?map=old&map=new`);
     await until(page, "document.querySelector('.upset') !== null");
-    expect(await textOf(open, ".compared .facts")).toContain("+1");
+    await expect.poll(() => textOf(open, ".compared .facts")).toContain("+1");
     await expectSound(open);
     await page.goto(`${server.url}/about`);
     await until(page, "document.querySelectorAll('.published').length === 2");
@@ -139,13 +139,13 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
       scheme,
     });
     await until(open.page, "document.querySelector('.finding') !== null");
-    expect(await textOf(open, ".finding")).toContain(
-      "What the archive holds of its host is of 1999–2004.",
-    );
+    await expect
+      .poll(() => textOf(open, ".finding"))
+      .toContain("What the archive holds of its host is of 1999–2004.");
     await expectSound(open);
     await open.page.goto(`${url}/explore`);
     await until(open.page, "document.querySelector('.packed .facts') !== null");
-    expect(await textOf(open, ".packed .facts")).toMatch(/1999–2012/);
+    await expect.poll(() => textOf(open, ".packed .facts")).toMatch(/1999–2012/);
     await expectSound(open);
     await open.page.close();
   });
@@ -205,7 +205,7 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.evaluate(`fetch("/timemap/link/${DEMO_URL}")`);
     // Renewed by itself.
     await until(page, "document.querySelectorAll('figure.chart').length === 2");
-    expect(await textOf(open, ".facts")).toMatch(/Questions\s+1\s/);
+    await expect.poll(() => textOf(open, ".facts")).toMatch(/Questions\s+1\s/);
     await page.click(".card-head .quiet:last-child");
     await until(page, "document.querySelector('.chart-pair').innerText.includes('hours ago')");
     await expectSound(open);
@@ -219,13 +219,13 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.waitForSelector(".settings-bar select:last-child");
     await page.select(".settings-bar select:last-child", "de");
     await until(page, "document.documentElement.lang === 'de'");
-    expect(await textOf(open, "nav")).toContain("Finden");
-    expect(await textOf(open, ".findings")).toContain("100 Aufnahmen");
+    await expect.poll(() => textOf(open, "nav")).toContain("Finden");
+    await expect.poll(() => textOf(open, ".findings")).toContain("100 Aufnahmen");
     await page.select(".settings-bar select", scheme === "dark" ? "light" : "dark");
     const paper = "getComputedStyle(document.body).backgroundColor";
-    expect(await page.evaluate(paper)).toBe(
-      scheme === "dark" ? "rgb(247, 245, 240)" : "rgb(20, 23, 26)",
-    );
+    await expect
+      .poll(() => page.evaluate(paper))
+      .toBe(scheme === "dark" ? "rgb(247, 245, 240)" : "rgb(20, 23, 26)");
     await expectSound(open);
     await page.evaluate("localStorage.clear()");
     await page.close();
