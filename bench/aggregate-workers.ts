@@ -7,6 +7,7 @@ import {
   startMemGator,
   startOurs,
 } from "./aggregate/contestants.ts";
+import { limitCoreShare } from "./aggregate/core-share.ts";
 import { startInstantArchives } from "./aggregate/instant-archives.ts";
 import { type LoadResult, runLoad } from "./aggregate/load-process.ts";
 import { cpuSeconds } from "./aggregate/process-usage.ts";
@@ -19,7 +20,9 @@ import { markdownTable } from "./markdown-table.ts";
  * after 20 to 60 milliseconds. Ours has its default settings, without maps. No original is asked for
  * twice, except in the last table, where the cache answers. The archives and the clients run on the
  * same cores: what they take from the servers is in the table, and "possible" is the rate at which all
- * cores are busy, or all clients wait for the slowest archive. See bench/README.md.
+ * cores are busy, or all clients wait for the slowest archive. With `--core-share`, each process of ours
+ * may use only that share of a core, so that the archives and the clients take nothing from it; MemGator
+ * is not measured then. See bench/README.md.
  */
 const { values } = parseArgs({
   options: {
@@ -30,6 +33,7 @@ const { values } = parseArgs({
     workers: { type: "string", default: String(availableParallelism()) },
     latency: { type: "string", default: "20-60" },
     originals: { type: "string", default: "60000" },
+    "core-share": { type: "string", default: "1" },
   },
 });
 
@@ -40,6 +44,8 @@ const [leastMs = 0, mostMs = 0] = values.latency.split("-").map(Number);
 /** What the slowest of twelve archives takes on average. */
 const slowestMs = leastMs + ((mostMs - leastMs) * ARCHIVES) / (ARCHIVES + 1);
 const cores = availableParallelism();
+/** The share of a core that each process may use. */
+const coreShare = Number(values["core-share"]);
 
 interface Measured extends LoadResult {
   readonly cpu: number;
@@ -59,7 +65,7 @@ const one = `ours, --workers 1`;
 const several = `ours, --workers ${values.workers}`;
 const findings: string[] = [];
 try {
-  const memGator = findMemGator();
+  const memGator = coreShare < 1 ? undefined : findMemGator();
   const ours: Start[] = [
     () => startOurs(one, list, ["--workers", "1"]),
     () => startOurs(several, list, ["--workers", values.workers]),
@@ -103,6 +109,7 @@ async function measure(
   isCached: boolean,
 ): Promise<[string, Measured]> {
   const server = await start();
+  const unlimit = coreShare < 1 ? await limitCoreShare(server.pid, coreShare) : undefined;
   try {
     const first = isCached ? CACHED_ORIGINALS : undefined;
     const plan = { port: server.port, lookups, clients, rampMs: 100, first };
@@ -116,15 +123,16 @@ async function measure(
     return [server.name, { ...load, cpu, harnessCpu }];
   } finally {
     await server.stop();
+    await unlimit?.();
   }
 }
 
 /** The rate at which all cores that a server can use are busy, or all clients wait for archives. */
 function possible(name: string, { requests, cpu, harnessCpu }: Measured, clients: number): number {
   const ofCores = (cores * requests) / (cpu + harnessCpu);
-  const ofOne = name === one ? requests / cpu : Infinity;
+  const ofProcesses = ((name === one ? 1 : Number(values.workers)) * coreShare * requests) / cpu;
   const ofArchives = clients === Infinity ? Infinity : (clients * 1000) / slowestMs;
-  return Math.min(ofCores, ofOne, ofArchives);
+  return Math.min(ofCores, name === "MemGator" ? Infinity : ofProcesses, ofArchives);
 }
 
 function report(title: string, best: ReadonlyMap<string, Measured>, clients: number): void {
