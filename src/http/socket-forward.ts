@@ -40,6 +40,25 @@ export interface ForwardedExchange {
   };
   /** Called instead of an answer when there is none, and the client has nothing yet. */
   readonly onFailed: () => void;
+  /** Called with an answer of up to 1 MiB when it is sent. */
+  readonly onAnswer?: ((answer: ForwardedAnswer) => void) | undefined;
+}
+
+/** An answer that is whole. */
+export interface ForwardedAnswer {
+  readonly status: number;
+  /** Names and values by turns, without what Node writes itself. */
+  readonly fields: readonly string[];
+  readonly body: Uint8Array;
+}
+
+/** Sends an answer that is whole. */
+export function sendForwarded(
+  response: ServerResponse,
+  { status, fields, body }: ForwardedAnswer,
+): void {
+  response.writeHead(status, [...fields]);
+  response.end(body);
 }
 
 /**
@@ -145,12 +164,17 @@ class Forwarding implements ResponseHandler {
   }
 
   onComplete(): void {
-    const { response } = this.#exchange;
+    const { response, onAnswer } = this.#exchange;
     clearTimeout(this.#timer);
     if (response.destroyed) return;
-    if (!this.#hasBegun) this.#begin();
-    const [only] = this.#held;
-    response.end(this.#held.length > 1 ? Buffer.concat(this.#held) : only);
+    if (this.#hasBegun) {
+      response.end();
+      return;
+    }
+    const body = this.#held.length === 1 ? this.#held[0] : Buffer.concat(this.#held);
+    const answer = { status: this.#status, fields: this.#fields, body };
+    sendForwarded(response, answer);
+    onAnswer?.(answer);
   }
 
   onError(): void {

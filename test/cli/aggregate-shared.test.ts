@@ -72,6 +72,25 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
     expect(await done).toMatchObject({ code: 0 });
   });
 
+  it("answer again what another one has just answered, unless the client wants it new", async () => {
+    const archive = await plainArchive("one", ["20050101000000"]);
+    const { url, kill, done } = await twoWorkers(["-a", listOf([archive])]);
+    const target = `${url}/timemap/link/http://popular.test/`;
+    const clients = Array.from({ length: 8 }, oneConnection);
+    const found = 'mementomap_upstream_cache_hits_total{archive="one"}';
+    for (const client of clients) expect(await client(target)).toBe(200);
+    // Of the four clients of one worker, the archive answered the first and the cache the others. Of those of the
+    // other worker, only the first was forwarded.
+    await expect.poll(() => metric(url, found), WAIT).toBe(4);
+    expect(archive.requests).toHaveLength(1);
+    for (const client of clients) {
+      expect(await client(target, { "cache-control": "no-cache" })).toBe(200);
+    }
+    expect(archive.requests).toHaveLength(1 + clients.length);
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
   it("find what is on disk again after all were ended", { timeout: 60_000 }, async () => {
     const archive = await plainArchive("one", ["20050101000000"]);
     const options = ["-a", listOf([archive]), "--cache-dir", scratchDir()];

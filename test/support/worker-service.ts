@@ -89,12 +89,15 @@ export function isRunning(pid: number): boolean {
 }
 
 /** A client with one connection, for as long as that lasts. */
-export function oneConnection(): (url: string) => Promise<number> {
+export function oneConnection(): (
+  url: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
-  return (url) =>
+  return (url, headers = {}) =>
     new Promise((resolve, reject) => {
-      get(url, { agent }, (response) => {
+      get(url, { agent, headers }, (response) => {
         response.resume();
         response.on("end", () => resolve(response.statusCode ?? 0));
         response.on("error", reject);

@@ -91,6 +91,7 @@ export async function serveAggregator(
     proxies: ProxySettings.of(io.env),
     headersTimeoutMs: values["headers-timeout"],
   });
+  const peers = worker && peersOf(worker, values);
   const onHangUp = reloader(log, async () => {
     try {
       logFile?.reopen();
@@ -101,10 +102,10 @@ export async function serveAggregator(
     // The list first: it may name other maps.
     await reload.reload();
     await open.keeper.refresh();
+    peers?.forgetAnswers();
   });
   const offHangUp = io.onHangUp?.(onHangUp);
   const offReload = worker?.link.onReload(onHangUp);
-  const peers = worker && peersOf(worker, values);
   let peersStopped: Promise<void> | undefined;
   try {
     await reload.start();
@@ -223,6 +224,8 @@ function peersOf({ link, place, id, socket }: OneOfWorkers, values: AggregateVal
     timeoutMs: values.timeout + MARGIN_MS,
     graceMs: values.grace,
     ownersAnswer: values["cache-dir"] !== undefined,
+    // What is logged and shown is every lookup.
+    reusesAnswers: values.cache !== 0 && values.log === undefined && !values.monitor,
   });
 }
 
