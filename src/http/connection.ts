@@ -168,17 +168,17 @@ export class Connection implements Hop {
     this.#isOffered = false;
     if (this.#sending !== sending) return this.#isGone;
     this.#socket?.ref();
-    if (this.#isUsed) writeLater(this);
-    else this.write();
+    if (this.#isUsed) writeLater(this, sending);
+    else this.write(sending);
     return true;
   }
 
-  /** Writes the request that is to be sent. */
-  write(): void {
-    if (this.#sending === undefined || this.#isGone || this.#isWritten) return;
+  /** Writes a request, if it is still the one to be sent. */
+  write(sending: Sending): void {
+    if (this.#sending !== sending) return;
     this.#isWritten = true;
     this.#next = NEXT.head;
-    this.#socket?.write(this.#sending.request.head, "latin1");
+    this.#socket?.write(sending.request.head, "latin1");
   }
 
   /** Lets the process end while nothing is asked. */
@@ -413,18 +413,23 @@ function joined(before: Buffer | undefined, bytes: Buffer, at: number, end: numb
   return before === undefined ? Buffer.from(more) : Buffer.concat([before, more]);
 }
 
-/** Connections that were used before, and are to be used again. */
-let due: Connection[] = [];
+/** A request for a connection that was used before. */
+interface DueRequest {
+  readonly connection: Connection;
+  readonly sending: Sending;
+}
+
+let due: DueRequest[] = [];
 
 /**
  * Writes a request when what has come on the connection meanwhile has been read: its end, or an answer that nobody
  * asked for, which must not be taken for that of the next request.
  *
  * Immediates run right after sockets were looked at, and the connection may be free since then. So the second one
- * writes, which runs after another look.
+ * writes, which runs after another look. The connection may have another request by then, which has its own.
  */
-function writeLater(connection: Connection): void {
-  if (due.push(connection) === 1) setImmediate(lookFirst);
+function writeLater(connection: Connection, sending: Sending): void {
+  if (due.push({ connection, sending }) === 1) setImmediate(lookFirst);
 }
 
 function lookFirst(): void {
@@ -432,6 +437,6 @@ function lookFirst(): void {
   due = [];
 }
 
-function writeAll(all: readonly Connection[]): void {
-  for (const connection of all) connection.write();
+function writeAll(all: readonly DueRequest[]): void {
+  for (const { connection, sending } of all) connection.write(sending);
 }

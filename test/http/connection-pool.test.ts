@@ -67,25 +67,29 @@ function ask(
 }
 
 /**
- * A server in a thread, which goes on while this one is busy. It sends pieces for the first request of each
- * connection, and perhaps ends the first connection.
+ * A server in a thread, which goes on while this one is busy. It sends pieces for each request of a connection, and
+ * perhaps ends the first connection.
  */
-async function serverOfPieces(pieces: readonly string[], endsFirst = false): Promise<number> {
+async function serverOfPieces(
+  answers: readonly (readonly string[])[],
+  endsFirst = false,
+): Promise<number> {
   const code = `
     const { parentPort, workerData } = require("node:worker_threads");
     const server = require("node:net").createServer((socket) => {
       socket.setNoDelay(true).on("error", () => undefined);
       if (workerData.endsFirst) setTimeout(() => socket.end(), 5);
       workerData.endsFirst = false;
-      socket.once("data", async () => {
-        for (const piece of workerData.pieces) {
+      let requests = 0;
+      socket.on("data", async () => {
+        for (const piece of workerData.answers[requests++] ?? []) {
           socket.write(piece);
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await new Promise((resolve) => setTimeout(resolve, 100));
         }
       });
     });
     server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));`;
-  const worker = new Worker(code, { eval: true, workerData: { pieces, endsFirst } });
+  const worker = new Worker(code, { eval: true, workerData: { answers, endsFirst } });
   onTestFinished(async () => {
     await worker.terminate();
   });
@@ -110,7 +114,7 @@ describe("connections to a server", () => {
   });
 
   it("are not used when they were ended before they had a request", async () => {
-    const pool = poolTo(await serverOfPieces([OK], true), 1);
+    const pool = poolTo(await serverOfPieces([[OK]], true), 1);
     await new Promise<void>((resolve) => {
       const ended: ResponseHandler = {
         isUnwanted: true,
@@ -160,7 +164,7 @@ describe("connections to a server", () => {
   it.each(["waits", "comes at once"])(
     "have no answer for a request that %s which was there before it was sent",
     async (which) => {
-      const port = await serverOfPieces([OK, OK.replace("ok", "no")]);
+      const port = await serverOfPieces([[OK, OK.replace("ok", "no")]]);
       const pool = poolTo(port, 1);
       const first = ask(pool, "/1", () => beBusy(300));
       if (which !== "waits") await first;
@@ -168,4 +172,30 @@ describe("connections to a server", () => {
       expect(await ask(pool, "/2")).toBe("ok");
     },
   );
+
+  it("have none of those either when one was ended before it was sent", async () => {
+    const port = await serverOfPieces([[OK], [OK, OK.replace("ok", "no")]]);
+    const pool = poolTo(port, 1);
+    expect(await ask(pool, "/1")).toBe("ok");
+    let hop: Hop | undefined;
+    const ended: ResponseHandler = {
+      isUnwanted: false,
+      onConnect: (under) => {
+        hop = under;
+      },
+      onHead: () => undefined,
+      onData: () => true,
+      onComplete: () => undefined,
+      onError: () => undefined,
+    };
+    pool.dispatch({ method: "GET", path: "/", headers: [] }, ended);
+    // It would be sent with the next one of these.
+    await new Promise(setImmediate);
+    hop?.abort(ended);
+    const second = ask(pool, "/2", () => beBusy(300));
+    const third = ask(pool, "/3");
+    // The answer to the second one comes while this is busy.
+    setImmediate(() => beBusy(50));
+    expect([await second, await third]).toEqual(["ok", "ok"]);
+  });
 });
