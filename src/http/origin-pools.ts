@@ -37,7 +37,7 @@ const KEPT_OPEN_MS = 10_000;
 const MAX_KEPT_OPEN_MS = 600_000;
 /** Names are looked up again after this time, however busy a connection is: archives move. */
 const POOL_LIFE_MS = 600_000;
-/** Redirects can name any number of origins; those of archives are kept all the same. */
+/** Redirects can name any number of origins, and spell them in any way; those of archives are kept all the same. */
 const MAX_POOLS = 512;
 
 const NO_FILE_LEFT = Object.assign(new Error("too many open files"), { code: "EMFILE" });
@@ -134,10 +134,11 @@ export class OriginPools {
   #add(written: string): OriginPool {
     const url = parsedOrigin(written);
     const { origin } = url;
+    // Before it is there: where all others are of archives, it would be the one to go.
+    while (this.#pools.size >= MAX_POOLS && this.#dropOldest());
     const known = this.#pools.get(origin) ?? this.#open(url);
     this.#pools.set(origin, known);
     this.#pools.set(written, known);
-    if (this.#pools.size > MAX_POOLS) this.#dropOldest();
     return known;
   }
 
@@ -219,15 +220,18 @@ export class OriginPools {
     if (!pool.isEmpty) this.#retired.add(pool);
   }
 
-  /** The oldest that is of no archive, or by another spelling of one; requests under way on it still end. */
-  #dropOldest(): void {
-    for (const [written, { pool, origin }] of this.#pools) {
-      if (written === origin && this.#trusted.has(origin)) continue;
-      this.#pools.delete(written);
-      const isInUse = Array.from(this.#pools.values()).some((other) => other.pool === pool);
-      if (!isInUse) this.#letEnd(pool);
-      return;
+  /**
+   * The oldest that is of no archive, by all its spellings, or another spelling of one; requests under way on it
+   * still end. False where there is none.
+   */
+  #dropOldest(): boolean {
+    for (const [written, { origin }] of this.#pools) {
+      if (!this.#trusted.has(origin)) this.#retire(origin);
+      else if (written !== origin) this.#pools.delete(written);
+      else continue;
+      return true;
     }
+    return false;
   }
 }
 

@@ -88,6 +88,45 @@ describe("connections to origins", () => {
     await until(() => sockets.size === 0);
   });
 
+  it("are kept for a number of origins, however these are spelled", async () => {
+    const { port, sockets } = await rawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    const pools = new OriginPools({ ...OPTIONS, keptOpenMs: 600_000 });
+    onTestFinished(() => pools.close());
+    const askMany = (of: string): void => {
+      for (let i = 0; i < 1000; i++) pools.poolOf(`http://${of}${i}.test:80`, "");
+    };
+    askMany("a");
+    expect(await failure(pools, `HTTP://127.0.0.1:${port}/`)).toBe("none");
+    expect(sockets.size).toBe(1);
+    askMany("b");
+    await until(() => sockets.size === 0);
+  });
+
+  it("are made to others than archives, however many of these there are", async () => {
+    const { port } = await rawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    const pools = new OriginPools(OPTIONS);
+    onTestFinished(() => pools.close());
+    for (let i = 0; i < 1000; i++) {
+      pools.trust(`http://a${i}.test`, 1);
+      pools.poolOf(`http://a${i}.test`, "");
+    }
+    expect(await failure(pools, `http://127.0.0.1:${port}/`)).toBe("none");
+  });
+
+  it("are closed at the end when one spelling of their origin was forgotten", async () => {
+    const { port, sockets } = await rawServer("");
+    let now = 0;
+    const pools = new OriginPools({ ...OPTIONS, now: () => now });
+    const url = `HTTP://127.0.0.1:${port}/`;
+    const failed = failure(pools, url);
+    await until(() => sockets.size === 1);
+    for (let i = 0; i < 511; i++) pools.poolOf(`http://a${i}.test`, "");
+    now = 601_000;
+    void failure(pools, url);
+    await pools.close();
+    expect(await failed).toBe("closed");
+  });
+
   it("are found quickly however the origin of an archive is spelled", () => {
     const pools = new OriginPools(OPTIONS);
     pools.trust("http://abcdefghijklmnopq.test", 1);
