@@ -65,8 +65,8 @@ export class HttpExchange implements Exchange, ResponseHandler, DecodedReceiver 
   begin(): void {
     const { method } = this.#request;
     try {
-      const { origin, path } = splitAddress(this.#url);
-      const { pool, forwardedBy } = this.#pools.poolOf(origin, this.#url);
+      const { origin: written, path } = splitAddress(this.#url);
+      const { pool, origin, forwardedBy } = this.#pools.poolOf(written, this.#url);
       this.#forwardedBy = forwardedBy;
       const { headers } = this.#request;
       if (forwardedBy === undefined) {

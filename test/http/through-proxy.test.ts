@@ -75,6 +75,23 @@ describe("requests through a proxy", () => {
     );
   });
 
+  it("send it the host as URLs have it, however a redirect spells that", async () => {
+    const server = await scriptedServer((request, response) => {
+      if (request.url === "/") response.setHeader("Location", "http://B\u00c3\u00bccher.test:80/x");
+      response.writeHead(request.url === "/" ? 302 : 200).end("here");
+    });
+    const port = portOf(server.url);
+    const proxy = await forwardProxy({ "a.test:80": port, "xn--bcher-kva.test:80": port });
+    const proxies = ProxySettings.of({ HTTP_PROXY: proxy.address });
+    expect(await asked("http://a.test/", proxies, { isTrusted: true })).toEqual([
+      "200 here",
+      "200 here",
+    ]);
+    expect(new Set(proxy.requests)).toEqual(
+      new Set(["GET http://a.test/", "GET http://xn--bcher-kva.test/x"]),
+    );
+  });
+
   it("do not lead to what this machine knows to be private, unless the user named it", async () => {
     const server = await scriptedServer((_request, response) => response.end("inside"));
     const port = portOf(server.url);
