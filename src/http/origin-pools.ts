@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { LookupFunction, Socket } from "node:net";
 import { type Connect, type ConnectOptions, connector } from "./connect.ts";
 import { ConnectionPool } from "./connection-pool.ts";
@@ -10,7 +11,13 @@ import {
   refusedName,
 } from "./private-address.ts";
 import { filesForArchives, roomForFiles } from "../files/open-files.ts";
-import { openTunnel, type Proxy, type ProxySettings, unreachable } from "./proxy.ts";
+import {
+  openTunnel,
+  type Proxy,
+  type ProxySettings,
+  type TunnelOptions,
+  unreachable,
+} from "./proxy.ts";
 import { sendableUri } from "../memento/memento-list.ts";
 
 interface OriginPoolsOptions {
@@ -72,12 +79,16 @@ export class OriginPools {
   /** Origins of archives, and how many connections each may have. */
   readonly #trusted = new Map<string, number>();
   readonly #connecting = new Set<Socket>();
+  /** Ends what proxies are asked for. */
+  readonly #closing = new AbortController();
   readonly #room = roomForFiles();
   #sockets = 0;
 
   constructor(options: OriginPoolsOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
+    // Any number of them, without a warning.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Lets the origin of an address be at a private address, and sets how many connections it may have. */
@@ -124,6 +135,7 @@ export class OriginPools {
     this.#retired.clear();
     const destroyed = Promise.all(Array.from(pools, (pool) => pool.destroy()));
     for (const socket of this.#connecting) socket.destroy();
+    this.#closing.abort();
     await destroyed;
   }
 
@@ -168,6 +180,7 @@ export class OriginPools {
           ? this.#connector({ timeoutMs, lookup })
           : proxyConnector(proxy, this.#connector({ timeoutMs }), {
               timeoutMs,
+              signal: this.#closing.signal,
               lookup,
               isTrusted: () => this.#mayBePrivate(origin),
             }),
@@ -257,8 +270,7 @@ function closed(): MementoMapError {
   return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
 }
 
-interface ProxyConnectorOptions {
-  readonly timeoutMs: number;
+interface ProxyConnectorOptions extends TunnelOptions {
   /** Fails for names that lead where nobody may go. */
   readonly lookup: LookupFunction;
   /** Whether the origin may be anywhere. */
@@ -272,7 +284,7 @@ interface ProxyConnectorOptions {
 function proxyConnector(
   proxy: Proxy,
   connect: Connect,
-  { timeoutMs, lookup, isTrusted }: ProxyConnectorOptions,
+  { timeoutMs, signal, lookup, isTrusted }: ProxyConnectorOptions,
 ): Connect {
   const toProxy = { hostname: proxy.hostname, port: proxy.port, isSecure: proxy.isSecure };
   return (target, onread, callback) => {
@@ -281,7 +293,7 @@ function proxyConnector(
       if (refused !== undefined) {
         callback(refused);
       } else if (target.isSecure) {
-        const tunnel = await openTunnel(proxy, target, timeoutMs);
+        const tunnel = await openTunnel(proxy, target, { timeoutMs, signal });
         connect({ ...target, tunnel }, onread, callback);
       } else {
         connect(toProxy, onread, (error, socket) => {

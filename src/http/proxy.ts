@@ -147,6 +147,12 @@ function rangeOf(text: string, address: string, bits: number): Exception {
 /** What the proxy says of hosts that it does not reach. */
 const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
+export interface TunnelOptions {
+  readonly timeoutMs: number;
+  /** Aborted when nobody wants it any more. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Opens a connection to a host through a proxy (`CONNECT`), for TLS to be spoken in it.
  *
@@ -156,7 +162,7 @@ const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 export function openTunnel(
   proxy: Proxy,
   target: { readonly hostname: string; readonly port: number },
-  timeoutMs: number,
+  { timeoutMs, signal }: TunnelOptions,
 ): Promise<Socket> {
   const { hostname, port } = target;
   const { authorization } = proxy;
@@ -174,6 +180,7 @@ export function openTunnel(
       // Node would take the `Host` of the request.
       servername: isIP(proxy.hostname) === 0 ? proxy.hostname : "",
       agent: false,
+      signal,
     });
     const timer = setTimeout(() => {
       request.destroy(proxyError(proxy, `made no connection within ${timeoutMs / 1000} s`));

@@ -10,7 +10,7 @@ import * as openFiles from "../../src/files/open-files.ts";
 import { HttpExchange } from "../../src/http/http-exchange.ts";
 import { OriginPools } from "../../src/http/origin-pools.ts";
 import { ProxySettings } from "../../src/http/proxy.ts";
-import { until } from "../support/until.ts";
+import { until, untilSteady } from "../support/until.ts";
 
 vi.mock("../../src/files/open-files.ts", { spy: true });
 
@@ -73,6 +73,33 @@ describe("connections to origins", () => {
     await pools.close();
     expect(await failed).toBe("closed");
     await until(() => sockets.size === 0);
+  });
+
+  it("are closed at the end when a proxy is about to make them", async () => {
+    const { port, sockets } = await rawServer("");
+    const proxies = ProxySettings.of({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
+    const pools = new OriginPools({ ...OPTIONS, proxies, connectTimeoutMs: 600_000 });
+    const failed = failure(pools, "https://a.test/");
+    await until(() => sockets.size === 1);
+    await pools.close();
+    expect(await failed).toBe("closed");
+    await until(() => sockets.size === 0);
+  });
+
+  it("are not made by a proxy when the name was looked up after the end", async () => {
+    const { port, sockets } = await rawServer("");
+    const proxies = ProxySettings.of({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
+    const lookedUp: (() => void)[] = [];
+    const lookup: LookupFunction = (_host, _options, callback) => {
+      lookedUp.push(() => callback(null, [{ address: "93.184.215.14", family: 4 }]));
+    };
+    const pools = new OriginPools({ ...OPTIONS, proxies, lookup, allowsPrivate: () => false });
+    const failed = failure(pools, "https://a.test/");
+    await pools.close();
+    for (const tell of lookedUp) tell();
+    expect([await failed, lookedUp.length]).toEqual(["closed", 1]);
+    await untilSteady(() => sockets.size);
+    expect(sockets.size).toBe(0);
   });
 
   it("leave no tunnel open when there is no file for them", async () => {
