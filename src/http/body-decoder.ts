@@ -1,4 +1,5 @@
 import { type Transform } from "node:stream";
+import { holdChunk } from "../bytes/hold-chunk.ts";
 import {
   brotliDecompressSync,
   createBrotliDecompress,
@@ -68,7 +69,7 @@ export class BodyDecoder {
   /** Whether more can be taken at once; else `onDecoderReady` tells when. */
   write(chunk: Uint8Array): boolean {
     if (this.#stream !== undefined) return this.#stream.write(chunk);
-    this.#start.push(chunk);
+    holdChunk(this.#start, chunk);
     this.#startBytes += chunk.length;
     if (this.#startBytes <= AT_ONCE_BYTES) return true;
     return !this.#open().writableNeedDrain;

@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import { holdChunk } from "../bytes/hold-chunk.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { userAgent } from "../files/package-file.ts";
 import { checkSignal, interruption } from "../interruption.ts";
@@ -162,7 +163,7 @@ class Answer implements AnswerReceiver {
 
   onChunk(chunk: Uint8Array): boolean {
     this.#timer?.refresh();
-    this.#chunks.push(chunk);
+    holdChunk(this.#chunks, chunk);
     this.#heldBytes += chunk.length;
     this.#wake?.();
     return this.#heldBytes < HELD_BYTES;

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bodyStart } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
-import { httpAnswer, rawArchive } from "../aggregate/upstream/raw-archive.ts";
+import { drip, httpAnswer, rawArchive } from "../aggregate/upstream/raw-archive.ts";
 
 it("keeps connections for the next request, and not for ever", async () => {
   const server = createServer((request, response) => {
@@ -48,6 +48,25 @@ function client(): NodeClient {
   onTestFinished(() => made.close());
   return made;
 }
+
+it("holds little more than a body, however short the pieces are that it comes in", async () => {
+  let sent = (): number => 0;
+  const { origin } = await rawArchive((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+    const before = socket.bytesWritten;
+    sent = () => socket.bytesWritten - before;
+    drip(socket, "a".repeat(1000));
+  });
+  const response = await client().request(origin);
+  await expect.poll(() => sent()).toBe(1000);
+  let [chunks, bytes] = [0, 0];
+  for await (const chunk of response.body) {
+    chunks += 1;
+    bytes += chunk.length;
+  }
+  expect(bytes).toBe(1000);
+  expect(chunks).toBeLessThan(30);
+});
 
 describe("an address", () => {
   it.each([

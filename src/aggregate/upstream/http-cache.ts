@@ -6,6 +6,7 @@ import { type CachedAnswer, type CacheStore, headersOfBlock, MemoryStore } from 
 import type { SharedAnswer } from "./shared-answer.ts";
 import type { FailureReason } from "../../http/retry.ts";
 import { joinBytes } from "../../bytes/bytes.ts";
+import { holdChunk } from "../../bytes/hold-chunk.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
 import type { AnswerHead, AnswerHeaders, AnswerReceiver, Exchange } from "../../http/exchange.ts";
 
@@ -163,7 +164,7 @@ export class CachedExchange implements AnswerReceiver, Exchange {
       this.#bytes += chunk.length;
       if (this.#bytes > this.#rules.maxEntryBytes) this.#chunks = undefined;
       else if (this.#chunks === NOTHING) this.#chunks = [chunk];
-      else this.#chunks.push(chunk);
+      else holdChunk(this.#chunks, chunk);
     }
     return this.#answer.onChunk(chunk);
   }

@@ -1,4 +1,5 @@
 import type { StopSignal, UpstreamAnswer, UpstreamRequest } from "../upstream.ts";
+import { holdChunk } from "../../bytes/hold-chunk.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
 import type { AnswerHead, AnswerReceiver, Exchange } from "../../http/exchange.ts";
@@ -80,7 +81,7 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
   onChunk(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length;
     if (this.#chunks === NOTHING) this.#chunks = [chunk];
-    else this.#chunks?.push(chunk);
+    else if (this.#chunks !== undefined) holdChunk(this.#chunks, chunk);
     let isRead = false;
     // Backwards: a caller that fails leaves.
     for (let at = this.#callers.length - 1; at >= 0; at--) {

@@ -18,6 +18,13 @@ export interface RawArchive {
   readonly connections: () => number;
 }
 
+/** Sends bytes one by one, each as soon as others have had a turn. */
+export function drip(socket: Socket, bytes: string): void {
+  if (bytes === "") return;
+  socket.setNoDelay(true).write(bytes.slice(0, 1), "latin1");
+  setImmediate(drip, socket, bytes.slice(1));
+}
+
 /** `answer` is called for every request with the connection, and the number of the request from 0. */
 export async function rawArchive(
   answer: (socket: Socket, number: number, head: string) => void,

@@ -1,7 +1,14 @@
 import type { Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { until } from "../../support/until.ts";
-import { askWhole, httpAnswer, rawArchive, testUpstream, timemapRequest } from "./raw-archive.ts";
+import {
+  askWhole,
+  drip,
+  httpAnswer,
+  rawArchive,
+  testUpstream,
+  timemapRequest,
+} from "./raw-archive.ts";
 
 /** What an archive waits for before it answers. */
 class Gate {
@@ -36,6 +43,19 @@ describe("sharing", () => {
       askWhole(upstream, timemapRequest(archive, { url: `${archive.timemap}y` })),
     ]);
     expect(heads).toHaveLength(5);
+  });
+
+  it("holds little more than the body, however short the pieces are that it comes in", async () => {
+    const { archive } = await rawArchive((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n");
+      drip(socket, "a".repeat(1000));
+    });
+    const upstream = testUpstream();
+    const answer = await upstream.ask(timemapRequest(archive));
+    await until(() => upstream.counters.get("raw")?.bytes === 1000);
+    const reading = vi.fn<(chunk: Uint8Array) => void>();
+    void answer.read(reading).catch(() => undefined);
+    expect(reading.mock.calls.length).toBeLessThan(15);
   });
 
   it("gives those who come late what came before", async () => {
