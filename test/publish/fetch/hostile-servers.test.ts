@@ -313,6 +313,8 @@ describe("private addresses", () => {
     ["::1", true],
     ["::", true],
     ["fe80::1", true],
+    ["fec0::1", true],
+    ["feff::1", true],
     ["fd00::1", true],
     ["ff02::1", true],
     ["::ffff:10.0.0.1", true],
