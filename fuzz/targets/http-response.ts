@@ -8,7 +8,7 @@ export const target: TargetDefinition = {
     "fields are the lines, found by name, with no line end in them; a length is a number and the only end",
   seeds: () => [
     "HTTP/1.1 200 OK\r\nContent-Type: application/link-format\r\nContent-Length: 120\r\nConnection: keep-alive\r\n",
-    "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: gzip, chunked\r\nKeep-Alive: timeout=5, max=100\r\n",
+    "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: identity, chunked\r\nKeep-Alive: timeout=5, max=100\r\n",
     "HTTP/1.0 302 Found\r\nLocation: http://a.example/\r\nSet-Cookie: a=b\r\nset-cookie: c=d\r\n",
     "HTTP/1.1 304 \r\nVary: accept-encoding,\r\n\taccept-datetime\r\n",
   ],

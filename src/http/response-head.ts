@@ -98,6 +98,9 @@ function framingOf(block: string): Framing {
   return framing;
 }
 
+/** Others are not undone here, so that what is handed on would not be the body. */
+const TRANSFER_CODINGS: ReadonlySet<string> = new Set(["", "chunked", "identity"]);
+
 function takeFraming(framing: Framing, name: string, value: string): void {
   if (name === "content-length") {
     const length = /^\d+$/.test(value) ? Number(value) : undefined;
@@ -105,8 +108,11 @@ function takeFraming(framing: Framing, name: string, value: string): void {
     if (length === undefined || isOther) throw httpFault("the answer has a length that is none");
     framing.length = length;
   } else if (name === "transfer-encoding") {
+    const codings = value.split(",").map((one) => trimmed(one, 0, one.length).toLowerCase());
+    if (!codings.every((coding) => TRANSFER_CODINGS.has(coding)))
+      throw httpFault("the answer is encoded for transfer in a way that nobody asked for");
     framing.isEncoded = true;
-    framing.isChunked = /(?:^|,)\s*chunked$/i.test(value);
+    framing.isChunked = codings.at(-1) === "chunked";
   } else if (name === "connection") {
     framing.isClosed ||= /\bclose\b/i.test(value);
     framing.isKept ||= /\bkeep-alive\b/i.test(value);

@@ -226,6 +226,11 @@ describe("a connection", () => {
       "bad-http",
     ],
     [
+      "is compressed for transfer",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+      "bad-http",
+    ],
+    [
       "has a chunk without a length",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
       "bad-http",
@@ -274,6 +279,12 @@ describe("a connection", () => {
       "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n",
       {},
       false,
+    ],
+    [
+      "that says twice that it comes in chunks",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n",
+      {},
+      true,
     ],
     ["without a reason phrase", "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", {}, true],
     ["with a folded field", "HTTP/1.1 404 X\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n", {}, true],
