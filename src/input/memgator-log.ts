@@ -41,7 +41,13 @@ const AWAKE = /^(\S+) => Awake after /;
 const FAILURE = /^(\S+) => (?:Request|Network|Response read) error\b/;
 /** `BENCHMARK` was `PROFILE` until May 2016; messages of errors have a file and line in front. */
 const LINE =
-  /^(INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:\S+\.go:\d+: )?(.*)$/s;
+  /^(INFO|ERROR|BENCHMARK|PROFILE): (\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d)(?:\.\d+)? (?:\S+\.go:\d+: )?(.*)$/s;
+/** How much of a time tells ten minutes. */
+const TEN_MINUTES_LENGTH = "2016/06/09 12:0".length;
+/** No archive is waited for as long: after such a pause no answer to what was asked before it comes. */
+const PAUSE_MS = 600_000;
+/** Sessions are named at once: where one had no name during as many lines, its name is lost. */
+const LOST_AFTER_LINES = 1000;
 const EVENT = /^(\d+) \{"origin": "([^"]*)", "role": "([^"]*)", "info": "(.*)", "start": -?\d+/s;
 
 /**
@@ -53,6 +59,9 @@ const EVENT = /^(\d+) \{"origin": "([^"]*)", "role": "([^"]*)", "info": "(.*)", 
  * URI only if the archive owes no other one. What is not certain is counted in `ambiguous`, and not
  * told. Wordings of all versions since 2015 are known.
  *
+ * A line that was lost, as when the aggregator was killed, costs what is said until the next pause or,
+ * with timings, for two thousand lines at most.
+ *
  * Holds the sessions that have not ended; without timings, the last thousand requests.
  */
 export class MemgatorLog {
@@ -63,6 +72,10 @@ export class MemgatorLog {
   readonly #sessions = new Map<string, { readonly uri: string; readonly failed: string[] }>();
   /** Sessions whose URI has not been named yet. */
   #nameless: string[] = [];
+  /** The fewest there were in the last lines. */
+  #fewestNameless = 0;
+  #lines = 0;
+  #lastTime = "";
   #isMixedUp = false;
   #hasTimings = false;
   readonly #owed: OwedAnswers;
@@ -82,7 +95,8 @@ export class MemgatorLog {
       this.otherLines++;
       return undefined;
     }
-    const [, kind = "", text = ""] = match;
+    const [, kind = "", time = "", text = ""] = match;
+    this.#settleLost(time);
     return kind === "BENCHMARK" || kind === "PROFILE" ? this.#event(text) : this.#message(text);
   }
 
@@ -91,6 +105,24 @@ export class MemgatorLog {
     for (const { uri } of this.#sessions.values()) this.#watcher.closed?.(uri, ALL_UNSURE);
     this.#sessions.clear();
     this.#owed.end();
+  }
+
+  /** Waits no longer for lines that are lost. */
+  #settleLost(time: string): void {
+    this.#lines++;
+    if (isAfterPause(time, this.#lastTime)) {
+      this.#dropNameless(this.#nameless.length);
+      this.#owed.settle();
+    } else if (this.#lines % LOST_AFTER_LINES === 0) {
+      this.#dropNameless(this.#fewestNameless);
+    }
+    this.#lastTime = time;
+  }
+
+  #dropNameless(count: number): void {
+    this.#nameless.splice(0, count);
+    if (this.#nameless.length === 0) this.#isMixedUp = false;
+    this.#fewestNameless = this.#nameless.length;
   }
 
   #event(text: string): MemgatorOutcome | undefined {
@@ -162,7 +194,14 @@ export class MemgatorLog {
     if (session !== undefined && !this.#isMixedUp) this.#sessions.set(session, { uri, failed: [] });
     else this.#watcher.closed?.(uri, ALL_UNSURE);
     if (this.#nameless.length === 0) this.#isMixedUp = false;
+    this.#fewestNameless = Math.min(this.#fewestNameless, this.#nameless.length);
   }
+}
+
+/** Whether so much time passed between two lines that nothing is under way any more. */
+function isAfterPause(time: string, before: string): boolean {
+  if (time.slice(0, TEN_MINUTES_LENGTH) === before.slice(0, TEN_MINUTES_LENGTH)) return false;
+  return Date.parse(`${time}Z`) - Date.parse(`${before}Z`) >= PAUSE_MS;
 }
 
 type Answer = Pick<MemgatorOutcome, "result" | "mementos">;
@@ -236,6 +275,8 @@ class OwedAnswers {
   readonly #requests: UntimedRequest[] = [];
   readonly #close: (uri: string, open: OpenAnswers) => void;
   #asked = 0;
+  /** How many of those that were asked are waited for no longer. */
+  #settled = 0;
   #last: UntimedRequest | undefined;
 
   constructor(close: (uri: string, open: OpenAnswers) => void) {
@@ -279,6 +320,15 @@ class OwedAnswers {
     return request?.uri;
   }
 
+  /** Waits for no more answers to what was asked until now. */
+  settle(): void {
+    this.#settled = this.#asked;
+    for (const state of this.#archives.values()) {
+      state.owed = 0;
+      state.isUnsure = false;
+    }
+  }
+
   sleep(archive: string): void {
     this.#stateOf(archive).isAsleep = true;
   }
@@ -297,9 +347,9 @@ class OwedAnswers {
   #stateOf(archive: string): ArchiveState {
     const known = this.#archives.get(archive);
     if (known !== undefined) return known;
-    // What is named for the first time was asked from the start.
+    // What is named for the first time was asked from the start, or the last pause, on.
     const state = {
-      owed: this.#asked,
+      owed: this.#asked - this.#settled,
       last: this.#last,
       isUnsure: false,
       isAsleep: false,

@@ -86,6 +86,44 @@ describe("MemgatorLog", () => {
   });
 });
 
+describe("a log that lost a line", () => {
+  const sessions = (count: number): string[][] =>
+    Array.from({ length: count }, (_, i) => [
+      event(i, "AGGREGATOR", "createsess", "Session created"),
+      info(`Aggregating Mementos for http://a.com/${i}`),
+      event(i, "ia", "extractmementos", "2 Mementos extracted from IA"),
+      event(i, "SESSION", "timemap", "Complete session"),
+    ]);
+
+  it("joins sessions and URIs again after two thousand lines", () => {
+    const all = sessions(1000);
+    all[10].splice(1, 1);
+    const { list } = outcomes(all.flat());
+    expect(list.length).toBeGreaterThan(500);
+    expect(list.at(-1)).toMatchObject({ uri: "http://a.com/999" });
+    for (const { uri } of list.slice(10)) expect(Number(uri.slice(13))).toBeGreaterThan(10);
+  });
+
+  it("knows again what an archive answers after a pause, where there are no timings", () => {
+    const at = (time: string, text: string): string => `INFO: 2016/06/09 ${time} ${text}`;
+    const { list, ambiguous } = outcomes([
+      at("12:00:00", "Aggregating Mementos for http://a.com/"), // and then it was killed
+      at("12:00:05", "Aggregating Mementos for http://b.com/"),
+      at("12:00:06", "ia => Success: 2 mementos"),
+      at("12:09:59", "Aggregating Mementos for http://c.com/"),
+      at("12:09:59", "ia => Success: 3 mementos"),
+      at("12:30:00", "Aggregating Mementos for http://d.com/"),
+      at("12:30:01", "ia => Success: 4 mementos"),
+      at("12:30:01", "new => Response error: 404 Not Found"),
+    ]);
+    expect(list).toEqual([
+      { archive: "ia", uri: "http://d.com/", result: "hit", mementos: 4 },
+      { archive: "new", uri: "http://d.com/", result: "miss", mementos: 0 },
+    ]);
+    expect(ambiguous).toBe(2);
+  });
+});
+
 describe("a map of MemGator logs", () => {
   const text = [
     info("Aggregating Mementos for http://a.com/"),
