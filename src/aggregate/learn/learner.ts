@@ -604,7 +604,7 @@ export class Learner {
     let longest = -1;
     for (let place = 0; place < last; place++) {
       const slot = this.#slots[place];
-      const hinted = this.#hintedAt(archive, place).asked;
+      const hinted = this.hintedAt(archive, place).asked;
       const asked = slot < 0 ? 0 : this.evidence.asked(slot, archive) - hinted;
       if (asked > 0.5) longest = place;
       if (asked >= TELLING) telling = place;
@@ -612,7 +612,7 @@ export class Learner {
     const place = telling >= 0 ? telling : longest;
     if (place < 0) return { kind: this.archives[archive].scope === undefined ? "unknown" : "hint" };
     const slot = this.#slots[place];
-    const hinted = this.#hintedAt(archive, place);
+    const hinted = this.hintedAt(archive, place);
     const asked = Math.max(1, Math.round(this.evidence.asked(slot, archive) - hinted.asked));
     const found = Math.max(0, Math.round(this.evidence.hits(slot, archive) - hinted.hits));
     const hits = Math.min(asked, found);
@@ -620,12 +620,15 @@ export class Learner {
     return { kind: "others", hits, asked, prefix };
   }
 
-  /** What the scope of an archive counts for at a prefix, as if it were answers. */
-  #hintedAt(archive: number, place: number): { readonly asked: number; readonly hits: number } {
+  /** What the scope of an archive counts for at a prefix of a path, as if it were answers. */
+  hintedAt(
+    archive: number,
+    place: number,
+    { highs, lows }: KeyPath = this.#path,
+  ): { readonly asked: number; readonly hits: number } {
     const { scope, probability } = this.archives[archive];
     if (scope === undefined) return NO_HINT;
     if (place === 0) return { asked: BEYOND_ANSWERS, hits: BEYOND_ANSWERS * BEYOND_SCOPE };
-    const { highs, lows } = this.#path;
     const isHinted = scope.some((prefix) => {
       const path = new KeyPath();
       path.take(encoder.encode(prefix));

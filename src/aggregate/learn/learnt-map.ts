@@ -88,8 +88,11 @@ function knownPrefixes(learner: Learner, archive: number): ReadonlyMap<string, K
     const slot = evidence.table.find(path.highs[place], path.lows[place]);
     if (slot < 0 || path.levels[place] >= LEVEL.folder + MOST_FOLDERS) return;
     const kept = evidence.keptOf(slot);
-    const lookups = Math.floor(kept * evidence.asked(slot, archive));
-    const found = kept * evidence.hits(slot, archive);
+    const hinted = learner.hintedAt(archive, place, path);
+    const lookups = Math.floor(kept * (evidence.asked(slot, archive) - hinted.asked));
+    const found = kept * (evidence.hits(slot, archive) - hinted.hits);
+    // Hits that may be those of a hint: whether anything was found is not known.
+    if (hinted.hits > 0 && found < 0.5) return;
     // A hit of long ago still says that the prefix is not void.
     const hits = found === 0 ? 0 : Math.min(lookups, Math.max(1, Math.round(found)));
     if (lookups >= SEVERAL) known.set(decoder.decode(name), { lookups, hits });

@@ -44,6 +44,22 @@ async function faultsOf(bytes: Uint8Array): Promise<string[]> {
 }
 
 describe("a map of what was learnt", () => {
+  it("does not count hints among what was found and looked up", () => {
+    const archives = [{ id: "a", scope: ["org,", "org,held)/"], probability: 0.7 }];
+    const learner = new Learner(archives, { memoryBytes: 2 ** 18, now: () => NOW });
+    expect(learntMap(learner, "a", DESCRIPTION)).toBeUndefined();
+    look(learner, "org,held)/", 40, () => false);
+    expect(learntMap(learner, "a", DESCRIPTION)).toBeUndefined();
+    look(learner, "org,held)/x/", 10, () => true);
+    expect(rowsOf(mapOf(learner))).toEqual([
+      '* 10+/10~ {"lookups":50}',
+      'org,* 10+/10~ {"lookups":50}',
+      'org,held)/* 10+/10~ {"lookups":50}',
+      'org,held)/x/* 10+/10~ {"lookups":10}',
+      'org,held,* 10+/10~ {"lookups":50}',
+    ]);
+  });
+
   it("has what was found below prefixes, and voids where enough was looked up in vain", () => {
     const learner = learnerOf();
     look(learner, "org,held)/news/", 40, (i) => i % 2 === 0);
