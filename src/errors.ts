@@ -125,9 +125,10 @@ export function formatAmount(count: number, one: string, several: string = `${on
 
 /**
  * The error to log for what should not have happened, where work goes on: nobody awaits a timer, and
- * what it throws would end the process.
+ * what it throws would end the process. What says itself what is wrong is no bug: a full disk, for one.
  */
 export function internalFault(error: unknown, code: ErrorCode): MementoMapError {
+  if (isMementoMapError(error)) return error;
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new MementoMapError(code, `a bug, please report it: ${message}`, {
     cause: error,

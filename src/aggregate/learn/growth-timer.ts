@@ -2,7 +2,8 @@
 export interface GrowthTimerOptions {
   /** How many answers are known now. */
   readonly answers: () => number;
-  readonly work: () => Promise<void>;
+  /** Gives whether it was done: what failed is done again at the end. */
+  readonly work: () => Promise<boolean>;
   /** How often to look, and so how often it is done at most. */
   readonly everyMs: number;
   /** Done at least as often, if there are new answers at all. */
@@ -20,6 +21,7 @@ export class GrowthTimer {
   readonly #options: GrowthTimerOptions;
   readonly #timer: NodeJS.Timeout;
   #answers: number;
+  #hasFailed = false;
   #doneAt = Date.now();
   #working: Promise<void> | undefined;
 
@@ -30,17 +32,23 @@ export class GrowthTimer {
     this.#timer = setInterval(() => void this.#look(), options.everyMs).unref();
   }
 
-  /** Does it now, unless nothing is new; after what is under way. */
+  /** Does it now, unless it was done and nothing is new; after what is under way. */
   async flush(): Promise<void> {
     await this.#working;
     const answers = this.#options.answers();
-    if (answers === this.#answers) return;
+    if (answers === this.#answers && !this.#hasFailed) return;
     this.#answers = answers;
     this.#doneAt = Date.now();
-    this.#working = this.#options.work().finally(() => {
-      this.#working = undefined;
-    });
+    this.#working = this.#work();
     await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    try {
+      this.#hasFailed = !(await this.#options.work());
+    } finally {
+      this.#working = undefined;
+    }
   }
 
   stop(): void {

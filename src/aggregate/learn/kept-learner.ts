@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
-import { isMementoMapError } from "../../errors.ts";
+import { internalFault, isMementoMapError } from "../../errors.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { stampIfThere } from "../../files/shared-files.ts";
@@ -63,8 +63,10 @@ export async function openLearner(
         const streams = { stdout: process.stdout };
         const snapshot = await snapshotInSlices(learner, () => setImmediate());
         await withOutput(file, streams, async (output) => output.write(snapshot));
+        return true;
       } catch (error) {
-        onFault?.("what was learnt is not saved", String(error));
+        onFault?.("what was learnt is not saved", internalFault(error, "MM_IO").describe());
+        return false;
       }
     },
   });

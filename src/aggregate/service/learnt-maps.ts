@@ -106,7 +106,7 @@ export class LearntMaps {
     this.#publisher = undefined;
   }
 
-  async #write(): Promise<void> {
+  async #write(): Promise<boolean> {
     const { folder, learner, archives } = this.#options;
     try {
       await makeFolder(folder);
@@ -121,8 +121,10 @@ export class LearntMaps {
         if (map !== undefined) await writeBoth(path, map);
         else for (const end of [TEXT, PACKED]) await rm(`${path}${end}`, { force: true });
       }
+      return true;
     } catch (error) {
       this.#report("what was learnt is not shared", error);
+      return false;
     }
   }
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openLearner } from "../../../src/aggregate/learn/kept-learner.ts";
@@ -110,5 +110,27 @@ describe("a router that learns", () => {
     writeFileSync(log, `${pairs.flat().join("\n")}\n`);
     const { learner } = await openLearner(archives, { recall: 0.9, logs: [log] });
     expect(learner.policy.lookups).toBe(100);
+  });
+
+  it("names the file that it cannot save", async () => {
+    const folder = join(scratchDir(), "state");
+    mkdirSync(folder);
+    const file = join(folder, "learnt.bin");
+    const faults: string[] = [];
+    const kept = await openLearner(archives, {
+      recall: 0.9,
+      memoryBytes: 2 ** 18,
+      file,
+      onFault: (message, reason) => faults.push(`${message}: ${reason}`),
+    });
+    rmSync(folder, { recursive: true });
+    kept.learner.observe({ archive: "good", surt: "org,example)/", mementos: 1 });
+    await kept.save();
+    expect(faults).toEqual([
+      expect.stringMatching(/^what was learnt is not saved: .*learnt\.bin: .* \[MM_IO\]$/),
+    ]);
+    mkdirSync(folder);
+    await kept.close();
+    expect(existsSync(file)).toBe(true);
   });
 });

@@ -42,6 +42,23 @@ async function sharing(root = "/"): Promise<Sharing> {
 }
 
 describe("an aggregator that shares what it learnt", () => {
+  it("says why it cannot, which is no bug", async () => {
+    const file = join(scratchDir(), "file");
+    writeFileSync(file, "");
+    const faults: string[] = [];
+    const onFault = (message: string, reason: string): number =>
+      faults.push(`${message}: ${reason}`);
+    const shareFolder = join(file, "learnt-maps");
+    const { open } = await aggregating([await plainArchive("good", [])], {
+      aggregator: { learn: { recall: 0.95, shareFolder, memoryBytes: 2 ** 20, onFault } },
+    });
+    open.learner?.observe({ archive: "good", surt: "org,held)/", mementos: 2 });
+    await open.learntMaps?.write();
+    expect(faults).toEqual([
+      expect.stringMatching(/^what was learnt is not shared: .*learnt-maps: already exists/),
+    ]);
+  });
+
   it("lists maps of its archives, and gives them in text and packed", async () => {
     const { url, archives } = await sharing();
     const list = await fetch(`${url}maps`);
