@@ -278,6 +278,15 @@ describe("a log of a service", () => {
     expect(contents(place.folder)).toEqual(before);
   });
 
+  it("is not a folder", async () => {
+    const place = world();
+    listIn(place, [ARCHIVE]);
+    const asked = ["http://a.com/", "-a", "@list.json", "--recall", "0.98"];
+    const result = await run(place, "aggregate", ...asked, "--learnt", place.folder);
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toContain("is a directory; name a file");
+  });
+
   const learnt = Buffer.from(snapshotOf(new Learner([{ id: "a" }], { recall: 0.9 })));
   it.each([Buffer.alloc(0), learnt, learnt.subarray(0, 50), Buffer.from("mmlearn1 of 0.1")])(
     "but what is learnt replaces its own file, empty, whole, damaged or older",

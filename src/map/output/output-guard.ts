@@ -193,7 +193,11 @@ export async function guardOutputs(
       throw refusal(path, "is named for two outputs; name two files");
     }
     written.add(identity);
-    // Folders are refused when they are opened; devices and pipes have nothing to lose.
+    // What is learnt is written late. Other folders are refused when they are opened; devices and pipes have
+    // nothing to lose.
+    if (output.kind === "learnt" && stats?.isDirectory() === true) {
+      throw refusal(path, "is a directory; name a file");
+    }
     if (stats?.isFile() === true) await guardFile({ ...output, path }, stats, known, force);
   }
 }
