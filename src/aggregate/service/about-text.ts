@@ -128,7 +128,7 @@ function mapFault({ status, error, contradicted }: MapState): string {
 }
 
 function factLine([name, value]: readonly [string, string]): string {
-  return `${`${name}:`.padEnd(24)}${value}`;
+  return `${`${name}:`.padEnd(23)} ${value}`;
 }
 
 function learningText(status: StatusView): string {

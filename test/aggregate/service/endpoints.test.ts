@@ -336,6 +336,15 @@ describe("what is told about the service", () => {
     expect(text).toMatch(/\nLearnt from answers: +3\n\n## Configs\n/);
   });
 
+  it("has a space before each value in the text", async () => {
+    const { url } = await aggregating(await threeArchives(), {
+      aggregator: { learn: { recall: 0.98, memoryBytes: 2 ** 20 } },
+    });
+    for (let i = 0; i < 110; i++) await get(`${url}/timemap/link/${URI}${i}`);
+    const text = await (await get(`${url}/about`)).text();
+    expect(text).toMatch(/\nSpared up to 100 lookups: +\d/);
+  });
+
   it("names metrics only where they are", async () => {
     for (const servesMetrics of [true, false]) {
       const { url } = await aggregating(await threeArchives(), { service: { servesMetrics } });
