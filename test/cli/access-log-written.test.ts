@@ -27,6 +27,12 @@ describe("the access log", () => {
     );
   });
 
+  it("has the bytes that a client sent", () => {
+    // Node reads each byte of a header as a character.
+    const userAgent = Buffer.from("caf\u00E9").toString("latin1");
+    expect(combinedLine({ ...ENTRY, userAgent }, new Date(0))).toMatch(/ "caf\\xc3\\xa9"$/);
+  });
+
   it("has a line of nine fields for each request, whatever clients send", () => {
     const text = fc.string({ unit: "binary", maxLength: 30 });
     fc.assert(

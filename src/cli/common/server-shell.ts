@@ -218,12 +218,15 @@ export function combinedLine(entry: RequestEntry, now: Date): string {
   return `${remote === "" ? "-" : remote} - - [${day}/${month}/${year}:${time} +0000] ${request} ${status} ${bytes} ${quoted(referer ?? "-")} ${quoted(userAgent ?? "-")}`;
 }
 
-/** As Apache writes what clients sent: quotes, backslashes and what cannot be printed are escaped. */
+/**
+ * As Apache writes what clients sent: quotes, backslashes and what cannot be printed are escaped. Characters up to 255
+ * are bytes, as Node reads headers.
+ */
 function quoted(text: string): string {
   const escaped = text.replaceAll(/["\\]|[^ -~]/g, (character) =>
     character === '"' || character === "\\"
       ? `\\${character}`
-      : Buffer.from(character)
+      : Buffer.from(character, character <= "\u00FF" ? "latin1" : "utf8")
           .toString("hex")
           .replaceAll(/../g, String.raw`\x$&`),
   );
