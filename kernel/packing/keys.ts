@@ -1,5 +1,5 @@
 // Keys in byte order: their shape, and the hashes of their names.
-import { CLOSE_PAREN, COLON, COMMA, commonBytes, copyText, OPEN_BRACKET, QUESTION, SLASH, STAR, ZERO } from "../shared/bytes";
+import { CLOSE_PAREN, COLON, COMMA, commonBytes, copyText, OPEN_BRACKET, QUESTION, SLASH, STAR } from "../shared/bytes";
 import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
 import * as hosts from "./hosts";
 import { addTo, HOMES, ROWS, VOIDS, WHOLE_VOIDS, WHOLES, WIDE } from "./lists";
@@ -171,7 +171,8 @@ export function addName(captures: f64): void {
   if (isVoid) hosts.noteVoid();
   else if (isPathWildcard || isHostWildcard || isSpread || isAnyQuery) hosts.noteWildcard();
 
-  if (isOpaque && hasQueries) hasOlder = hasOlder || hasBareHome(length);
+  if (isOpaque) hasOlder = hasOlder || isOlderOpaque(length);
+  else if (page < length) hasOlder = hasOlder || hasSlashBeforeQuery(page);
   const hostNameEnd: i32 = isOpaque ? 0 : isHostWildcard ? length : hostEnd + 1;
   enterHost(hostNameEnd, isOpaque);
   hosts.addCaptures(captures);
@@ -237,38 +238,36 @@ function enterHost(end: i32, isOpaque: bool): void {
   hasOlder = hasOlder || isOlderHost(end);
 }
 
-/** Whether `key[0, end)` is the name of a host as older maps spell it. */
+/** Whether `key[0, end)` is the name of a host as older maps spell it, or as no SURT of a host has it. */
 function isOlderHost(end: i32): bool {
   let own: i32 = byteAt(end - 1) == CLOSE_PAREN ? end - 1 : end;
   if (endsInWildcard(own, COMMA)) own -= 2;
   if (own == 0 || byteAt(0) == COMMA || byteAt(own - 1) == COMMA) return true;
   let colons: i32 = 0;
-  let hasLabels = false;
-  let isNumber = false;
+  let isBracketed = false;
   for (let at: i32 = 0; at < own; at++) {
     const byte = byteAt(at);
-    if (byte == CLOSE_PAREN || byte == SLASH) return true;
-    if (byte == OPEN_BRACKET) return false;
-    if (byte == COMMA) {
-      hasLabels = true;
-      colons = 0;
-    } else if (byte == COLON) {
-      colons++;
-      isNumber = at + 1 < own;
-    } else if (byte < ZERO || byte > ZERO + 9) {
-      isNumber = false;
-    }
+    if (byte == CLOSE_PAREN || byte == SLASH || byte == QUESTION) return true;
+    if (byte == OPEN_BRACKET) isBracketed = true;
+    else if (byte == COLON && !isBracketed) colons++;
   }
-  return hasLabels ? colons > 1 : colons > 2 && isNumber;
+  // An address of IPv6, perhaps with a port.
+  return colons > 1;
 }
 
-/** Whether a key without a host is that of a home page without its slash, with a query. */
-function hasBareHome(length: i32): bool {
-  for (let at: i32 = 1; at + 1 < length; at++) {
-    const byte = byteAt(at);
-    if (byte == CLOSE_PAREN) return byteAt(at + 1) == QUESTION && byteAt(at - 1) != STAR;
-  }
-  return false;
+/**
+ * Whether a key without a host has a query in a map without queries, is that of a home page without its slash, with a
+ * query, or is `,*`: all of a host without a name.
+ */
+function isOlderOpaque(length: i32): bool {
+  const query = findByte(QUESTION, 0, length);
+  if (query < length) return !hasQueries || (query > 0 && byteAt(query - 1) == CLOSE_PAREN);
+  return length == 2 && endsInWildcard(length, COMMA);
+}
+
+/** Whether the page has a slash before its query, and is not the home page, which has one anyway. */
+function hasSlashBeforeQuery(query: i32): bool {
+  return query > hostEnd + 2 && byteAt(query - 1) == SLASH;
 }
 
 /** Keeps the state behind the host `key[0, end)`. */

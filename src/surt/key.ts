@@ -224,6 +224,23 @@ export function lookupKeys(surt: string, { queries = false }: KeyOptions = {}): 
 /** What only keys have that version 0.1 may have written otherwise. */
 const MAY_DIFFER = /%2a|%[89a-f][0-9a-f]|%2[9cf]|^-[,)]|\[/;
 const ESCAPED_BYTES = /(?:%[89a-f][0-9a-f])+/g;
+/** Colons in an address of IPv6. */
+const MAX_COLONS = 8;
+/** What a host had as it is; not both, because `)/` ended the host. */
+const ESCAPED_IN_HOST = /%29(?!%2f)|(?<!%29)%2f/g;
+/**
+ * An address of IPv6, and perhaps a port, which need not be a number. Where IPv4 is written at the end of the address, it
+ * has become labels: `[::1.2.3.4]:80` is `4],3,2,[::1:80`.
+ */
+const BRACKETED_ADDRESS = new RegExp(
+  [
+    /^\[[^[\]:]*(?::[^[\]:]*){1,8}\]:./,
+    /^\[[^[\]:]*(?::[^[\]:]*){2,8}\]$/,
+    /^[^[\],]*\],(?:[^[\],]*,)*\[[^[\],]*:[^[\],]*:[^[\],]*$/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+);
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -231,7 +248,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * The key as version 0.1 may have written it; none for nearly all keys.
  *
  * - A host had `)`, `/` and commas at its ends as they are, and nothing in place of `-`.
- * - An IPv6 address with a port had no brackets.
+ * - An IPv6 address had no brackets, not even with a port.
  * - A `*` within a label or segment was not escaped.
  * - Characters that are not ASCII were taken from an index as they were.
  *
@@ -251,8 +268,9 @@ export function olderKeys(key: string, { queries = false }: KeyOptions = {}): st
 function withRawHost(key: string): string {
   const end = ownHostEnd(key);
   const host = key.slice(0, end);
-  const written = host === "-" ? "" : withRawCommas(host).replace(/%29|%2f/g, decodeURIComponent);
-  return `${written}${key.slice(end)}`;
+  const written =
+    host === NO_HOST ? "" : withRawCommas(host).replace(ESCAPED_IN_HOST, decodeURIComponent);
+  return safeHostName(written) === host ? written + key.slice(end) : key;
 }
 
 /** Writes the escaped commas at the ends of a host as they are. */
@@ -268,9 +286,11 @@ function withRawCommas(host: string): string {
 function withoutBrackets(key: string): string {
   const end = ownHostEnd(key);
   const host = key.slice(0, end);
-  return host.includes("[") && host.includes("]")
-    ? `${host.replace("[", "").replace("]", "")}${key.slice(end)}`
-    : key;
+  return BRACKETED_ADDRESS.test(host) ? unbracketed(host) + key.slice(end) : key;
+}
+
+function unbracketed(host: string): string {
+  return host.replace("[", "").replace("]", "");
 }
 
 function withRawCharacters(key: string): string {
@@ -320,30 +340,53 @@ export function currentSpelling(key: string, { queries = false }: KeyOptions = {
 }
 
 /** The start of a key with a query whose home page lacks its slash: `com,cnn)?x=1`. */
-const BARE_HOME = /^[^)]*[^)*]\)(?=\?)/;
-
-/** An address of IPv6 without brackets, with what may be its port. */
-const ADDRESS_WITH_PORT = /^([^[\],]*:[^[\],]*:[^[\],]*):(\d+)$/;
-/** The same where IPv4 is written at its end, which has become labels. */
-const ADDRESS_IN_LABELS = /^([^[\],]*)(,(?:[^[\],]*,)*)([^[\],]*:[^[\],]*:[^[\],]*)$/;
+const BARE_HOME = /^[^)?]*(?<!,\*)\)(?=\?)/;
+/** A key whose host is empty. */
+const EMPTY_HOST = /^(?:,\*)?(?:\)(?:\/|$)|$)/;
 
 /**
  * The keys that lookups ask for by which they find a row with this key: itself, unless it is an older spelling.
- * The inverse of `olderKeys`, of keys whose host has no `)/`.
+ * The inverse of `olderKeys`.
  *
- * There are two for `::1:8080)/`: it is an address by itself, and was that of `[::1]:8080` in version 0.1.
+ * There are several for `::1:8080)/`: it is an address by itself, which a SURT may have in brackets, and was that of
+ * `[::1]:8080` in version 0.1. In a map without queries, lookups find a key with a query by its page.
  */
 export function presentKeys(key: string, options: KeyOptions = {}): string[] {
   const home = options.queries === true ? key.replace(BARE_HOME, "$&/") : key;
-  const ascii = currentSpelling(home, options).replace(NOT_ASCII, escapeUtf8);
-  const end = ownHostEnd(ascii);
-  // What has no host may begin with anything.
-  if (end === 0 && !/^(?:,\*|\))/.test(ascii)) return [ascii];
-  const host = safeHostName(ascii.slice(0, end));
-  const bracketed = host
-    .replace(ADDRESS_WITH_PORT, "[$1]:$2")
-    .replace(ADDRESS_IN_LABELS, "$1]$2[$3");
-  return [...new Set([host, bracketed])].map((written) => written + ascii.slice(end));
+  // With a query, `com,a)?b)/c` may be a home page, or a page of the host `com,a)?b`.
+  const meanings = ownHostEnd(key) === 0 ? [home] : [home, key];
+  const keys = meanings.flatMap((meaning) => presentSpellings(meaning, options));
+  // A key without a host may have a `)/` in its query.
+  if (queryStart(key) < hostEnd(key)) keys.push(surtKey(key, options));
+  return [...new Set(keys)];
+}
+
+function presentSpellings(key: string, options: KeyOptions): string[] {
+  const ascii = currentSpelling(key, options).replace(NOT_ASCII, escapeUtf8);
+  const isFoundByPage = options.queries !== true && hasQuery(ascii) && !ascii.includes("*");
+  const asked = isFoundByPage ? surtKey(ascii) : ascii;
+  const end = ownHostEnd(asked);
+  if (end === 0 && !EMPTY_HOST.test(asked)) return [asked];
+  const host = asked.slice(0, end);
+  const rest = asked.slice(end);
+  const keys = [host, ...bracketedHosts(host)].map((one) => safeHostName(one) + rest);
+  // `com,,*` has the sub-domains of `com,`, which has an empty label.
+  const labels = host.replace(/,+$/, "");
+  if (rest.startsWith(",*") && labels !== "" && labels !== host) {
+    keys.push(safeHostName(labels) + asked.slice(labels.length));
+  }
+  return keys;
+}
+
+/** The hosts that version 0.1 wrote like this, without their brackets. */
+function bracketedHosts(host: string): string[] {
+  const [label] = host.split(",", 1);
+  const last = host.lastIndexOf(",") + 1;
+  const ends = [...host.matchAll(/:/g)].slice(1, MAX_COLONS + 1).map(({ index }) => index);
+  return [
+    ...[...ends, host.length].map((end) => `[${host.slice(0, end)}]${host.slice(end)}`),
+    `${label}]${host.slice(label.length, last)}[${host.slice(last)}`,
+  ].filter((one) => BRACKETED_ADDRESS.test(one) && unbracketed(one) === host);
 }
 
 /** Whether a part of a key is a label or a segment as a whole. */

@@ -169,11 +169,7 @@ describe("maps of version 0.1", () => {
 
   it("finds every URI in the map packed, whatever reads its rows", async () => {
     const folder = scratchDir();
-    // A host with `)/` would be taken for a host and a path.
-    const cases = fc.array(
-      oldCase.filter(({ surt: text }) => !surtKey(text).includes("%29%2f")),
-      { minLength: 1, maxLength: 4 },
-    );
+    const cases = fc.array(oldCase, { minLength: 1, maxLength: 4 });
     const options = fc.constantFrom({ bits: 24 }, { bits: 3 }, {}, { maxBytes: 1500 });
     await fc.assert(
       fc.asyncProperty(cases, options, async (all, options) => {

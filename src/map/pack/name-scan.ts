@@ -5,7 +5,7 @@ import { LastKey } from "../../ukvs/record.ts";
 import { KEY_KIND, rejectOrder } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import { type HostColumns, HostProfiles, OPAQUE_HOST } from "./host-profiles.ts";
-import { hasBareHome, isOlderHost } from "./older-keys.ts";
+import { hasSlashBeforeQuery, isOlderHost, isOlderOpaque } from "./older-keys.ts";
 import { LIST, type ListKind, type NameLists } from "./name-log.ts";
 import { type NameShape, type RowKinds, type RowName, rowName } from "./row-name.ts";
 
@@ -50,7 +50,9 @@ export class NameScan implements RowSink {
     profiles.hasWildcards ||= !isVoid && isWildcard(key, shape);
     this.#goToHost(key, hostEnd);
     const isOpaque = kind === KEY_KIND.opaque;
-    if (isOpaque && this.#kinds.queries) profiles.hasOlderKeys ||= hasBareHome(key);
+    profiles.hasOlderKeys ||= isOpaque
+      ? isOlderOpaque(key, this.#kinds.queries)
+      : shape.pageEnd < key.length && hasSlashBeforeQuery(key, hostEnd, shape.pageEnd);
     const hosts = isOpaque ? profiles.opaque : profiles;
     const host = hosts.count - 1;
     hosts.captures[host] += captures;

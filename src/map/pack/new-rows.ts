@@ -50,7 +50,9 @@ export class NewRows implements RowSink {
     const named = rowName(row, { queries: this.#queries, keepsVoids: false });
     if (named === undefined) return;
     const { key, shape, captures } = named;
-    if (!this.#mayHaveOlderKeys && isOlderKey(key, 0, key.length)) throw new OlderKeys();
+    if (!this.#mayHaveOlderKeys && isOlderKey(key, 0, key.length, { queries: this.#queries })) {
+      throw new OlderKeys();
+    }
     const order = this.#lastKey.compareTo(key, 0, key.length);
     if (order > 0) rejectOrder(-order, key, this.#lastKey.text());
     if (order === 0) {

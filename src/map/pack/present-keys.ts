@@ -62,7 +62,7 @@ async function presentParts(
     for await (const batch of map.batches()) {
       for (let i = 0; i < batch.count; i++) {
         const row = rowAt(batch, i, 0);
-        const older = isOlderKey(row.bytes, 0, row.keyEnd);
+        const older = isOlderKey(row.bytes, 0, row.keyEnd, fields);
         const key = older ? decoder.decode(row.bytes.subarray(0, row.keyEnd)) : "";
         const keys = older ? presentKeys(key, fields) : [key];
         found.push(...keys.filter((one) => one !== key).map((one) => withKey(row, one)));

@@ -284,7 +284,7 @@ export async function forEachHeld(
 
 /** The keys by which lookups find a row. */
 function keysOf(key: Uint8Array, fields: Fields): Uint8Array[] {
-  if (!isOlderKey(key, 0, key.length)) return [key];
+  if (!isOlderKey(key, 0, key.length, fields)) return [key];
   const keys = presentKeys(new TextDecoder().decode(key), fields);
   return keys.map((one) => new TextEncoder().encode(one));
 }
