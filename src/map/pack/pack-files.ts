@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
-import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
+import { ioError, isMementoMapError, type MementoMapError, systemCode } from "../../errors.ts";
 import { fileChunks, FileSource } from "../../files/input-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { checkSignal } from "../../interruption.ts";
@@ -179,6 +179,9 @@ function threadsFor({ size }: FileSource, { threads }: PackOptions): number {
   return threads ?? Math.min(availableParallelism(), Math.ceil(size / BYTES_WORTH_A_THREAD) || 1);
 }
 
+/** Bits of a row that are tried where there is no plan. */
+const TINY_BITS: readonly number[] = [8, 4, 1, 0];
+
 /** How often a plan for fewer bytes is tried, and how many fewer. */
 const MAX_PLANS = 8;
 const NEXT_PLAN = 0.85;
@@ -277,7 +280,22 @@ class Packing {
     }
     return packWithinLimit(maxBytes, (bytes) =>
       this.#packPlanned(whole, compaction, demand, bytes),
-    );
+    ).catch((error: unknown) => {
+      if (!isMementoMapError(error) || error.code !== "MM_BUDGET") throw error;
+      return this.#packTiny(whole, maxBytes, error);
+    });
+  }
+
+  /** Packs all rows within a size that plans think too small for the head of a file. @throws `failure` */
+  async #packTiny(whole: ScannedMap, maxBytes: number, failure: MementoMapError): Promise<Packed> {
+    const { bits } = this.#tools.options;
+    // Names are missing where the rows are far too many.
+    for (const tried of whole.names === undefined ? [] : bits === undefined ? TINY_BITS : [bits]) {
+      const packed = await this.#packAllRows(whole, tried);
+      if (packed.file.size <= maxBytes) return packed;
+      packed.file.close();
+    }
+    throw failure;
   }
 
   /** Packs all rows with so many bits each. */

@@ -8,6 +8,7 @@ import type { PackLanes } from "./pack-job.ts";
 import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect, tooSmall } from "./pack-plan.ts";
 import { Probes } from "./probes.ts";
 import {
+  countRows,
   estimatedBytes,
   type PackedInfo,
   type PackedLayout,
@@ -153,7 +154,7 @@ export async function packWithin(
       packed.close();
     }
     if (fits && size >= prospect.bytes * (1 - MAX_SLACK)) break;
-    const step = Math.floor((prospect.bytes - size) / bytesOfAnEighth(map));
+    const step = Math.floor((prospect.bytes - size) / bytesOfAnEighth(map, layout));
     if (fits && step === 0) break;
     if (fits) fitting = Math.max(fitting, width);
     else tooLarge = Math.min(tooLarge, width);
@@ -182,8 +183,9 @@ function fittingWidth(
 ): number {
   let found = width;
   for (let attempt = 0; attempt < MAX_ESTIMATES; attempt++) {
-    const size = estimatedBytes(map, layoutWith(found));
-    const step = Math.floor((bytes - size) / bytesOfAnEighth(map));
+    const layout = layoutWith(found);
+    const size = estimatedBytes(map, layout);
+    const step = Math.floor((bytes - size) / bytesOfAnEighth(map, layout));
     if (step === 0) break;
     found = Math.max(0, Math.min(MAX_WIDTH, found + step));
   }
@@ -191,8 +193,8 @@ function fittingWidth(
 }
 
 /** What one more eighth of a bit for every row takes. */
-function bytesOfAnEighth({ profiles }: ScannedMap): number {
-  return Math.max((profiles.rowCount * SLOTS_PER_NAME) / 64, 1e-9);
+function bytesOfAnEighth(map: ScannedMap, layout: PackedLayout): number {
+  return Math.max((countRows(map, layout) * SLOTS_PER_NAME) / 64, 1e-9);
 }
 
 /** Gives the best layout for each width. */

@@ -277,6 +277,14 @@ export function filterBytes(names: number, bits: number): number {
   return (names * SLOTS_PER_NAME + 48 * shards) * (bits / 8) + 16 * shards;
 }
 
+/** Names in the filters of rows: without a table, home pages and hosts that are held as a whole are among them. */
+export function countRows(map: ScannedMap, { fingerprintBits }: PackedLayout): number {
+  const { rowCount } = map.profiles;
+  return fingerprintBits > 0
+    ? rowCount
+    : rowCount + countNames(map, LIST.homes) + countNames(map, LIST.wholes);
+}
+
 /** About how many bytes a map takes that is laid out so. */
 export function estimatedBytes(map: ScannedMap, layout: PackedLayout): number {
   const { profiles } = map;
@@ -291,7 +299,11 @@ export function estimatedBytes(map: ScannedMap, layout: PackedLayout): number {
   }
   const [{ width, wideWidth }] = descriptors;
   eighths += (wideWidth - width) * countNames(map, LIST.wide);
-  const voids = layout.fingerprintBits > 0 ? 0 : countNames(map, LIST.wholeVoids);
+  const isFlat = layout.fingerprintBits === 0;
+  const wholes = isFlat ? countNames(map, LIST.wholes) : 0;
+  names += wholes;
+  eighths += wholes * wideWidth;
+  const voids = isFlat ? countNames(map, LIST.wholeVoids) : 0;
   return (
     ESTIMATED_HEAD_BYTES +
     8 * descriptors.length +

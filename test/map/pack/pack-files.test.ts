@@ -19,6 +19,27 @@ describe("a packed map", () => {
     expect(answers.map(({ key }) => key)).toEqual(["com,a)/*", "org,b,c)/x/y"]);
   });
 
+  it.each(["* 5\n", "com,a)/ 1\n", "com,a)/ 1\ncom,b)/x 2\n"])(
+    "keeps to any size that a map of few rows fits into: %j",
+    async (text) => {
+      const { length } = (await packedBytes(text, { bits: 0 })) ?? new Uint8Array(0);
+      expect((await packedBytes(text, { maxBytes: length }))?.length).toBe(length);
+      const larger = await packedBytes(text, { maxBytes: length + 100 });
+      expect(larger?.length).toBeLessThanOrEqual(length + 100);
+      await expect(packedBytes(text, { maxBytes: length - 1 })).rejects.toMatchObject({
+        code: "MM_BUDGET",
+      });
+    },
+  );
+
+  it.each([900, 1100, 1300, 1500])("fills %d bytes with home pages alone", async (maxBytes) => {
+    const hosts = Array.from({ length: 10_000 }, (_, i) => `com,h${10_000 + i})/ 1\n`);
+    const file = await packedBytes(hosts.join(""), { maxBytes });
+    // An eighth of a bit of each is 161 bytes; plans assume a larger head.
+    expect(file?.length).toBeLessThanOrEqual(maxBytes);
+    expect(file?.length).toBeGreaterThan(maxBytes - 700);
+  });
+
   it("never says absent of what the map holds", async () => {
     const bits = fc.oneof(
       fc.constant(undefined),
