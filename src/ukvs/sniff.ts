@@ -6,6 +6,9 @@ export type Kind = "map" | "packed" | "compressed" | "html" | "empty" | "other";
 
 const decoder = new TextDecoder();
 
+/** A first line with a long key is longer than a few kilobytes. */
+const MAX_LINE_BYTES = 2 ** 17;
+
 /**
  * Guesses from its first bytes whether a body can be a map. Its name and its content type say
  * nothing reliable: static servers send a map as anything, and error pages come with status 200.
@@ -15,7 +18,7 @@ export function sniff(start: Uint8Array): Kind {
   if (a === 0x1f && b === 0x8b) return "compressed";
   if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "compressed";
   if (isPacked(start)) return "packed";
-  const text = decoder.decode(start.subarray(0, 4096)).trimStart();
+  const text = decoder.decode(start.subarray(0, MAX_LINE_BYTES)).trimStart();
   if (text === "") return "empty";
   if (/^<(?:!doctype|html|\?xml|head|body|!--|[a-z])/i.test(text)) return "html";
   const [line = ""] = text.split("\n", 1);

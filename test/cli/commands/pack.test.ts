@@ -265,6 +265,15 @@ describe("pack", () => {
     expect(validated.stderr).toContain("1 delta,");
   });
 
+  it("packs a map without headers, however long its first key is", async () => {
+    const path = await sample();
+    const key = `com,a)/${"x".repeat(8000)}`;
+    writeFileSync(path("long.ukvs"), `${key} 1\n`);
+    const { code, stderr } = await runCli(["pack", "-q", path("long.ukvs"), "-o", path("long")]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(await present(path("long"), [key])).toBe(1);
+  });
+
   it("writes nothing when it fails, and says why", async () => {
     const path = await sample();
     const map = readFileSync(path("map.ukvs"));
