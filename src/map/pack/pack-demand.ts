@@ -43,6 +43,7 @@ export function packDemand(
     sizes: compaction.sizes(),
     newHosts: chanceOfNewHost(profiles),
     homes: new Probes(profiles).homes * shareWith(FLAG.home, profiles),
+    haveAllHomes: shareWith(FLAG.home, profiles) === 1,
     wholes: shareWith(FLAG.all, profiles),
     probes: expectedProbes(profiles, hostLookups),
     unexplained: isTrained ? strength / Math.max(1, strength + onHeldHosts) : UNEXPLAINED,

@@ -83,6 +83,8 @@ export interface PackDemand extends HostDemand {
   readonly newHosts: number;
   /** The share of lookups that are of home pages, and of hosts that have one. */
   readonly homes: number;
+  /** Whether all hosts have one. */
+  readonly haveAllHomes: boolean;
   /** The share of hosts that are held as a whole: any lookup that is taken for one of theirs finds something. */
   readonly wholes: number;
   /** Rows that a lookup of a page asks for, where a table knows the rows of its host. */
@@ -330,8 +332,8 @@ function candidate(
   const wrongOnHeldIf = assumed.map(onHeldHosts);
   const wrongIf = assumed.map((assumption, i) => {
     const { [i]: held } = wrongOnHeldIf;
-    // A table that knows the rows of hosts says of home pages whether they are held.
-    const homes = kind === "descriptors" ? demand.homes : 0;
+    // A table says of home pages whether they are held, without a row; of hosts alone, if all have one.
+    const homes = kind === "descriptors" || demand.haveAllHomes ? demand.homes : 0;
     const found = Math.max(held, widths?.wrongElsewhere ?? 0) + homes + demand.wholes;
     const other = kind === "none" ? same : Math.min(1, found) * 2 ** -fingerprintBits;
     return (held + assumption.elsewhere * other) / (1 + assumption.elsewhere);

@@ -24,6 +24,7 @@ function demandOf(rows: number, wrong: (share: number) => number): PackDemand {
     sizes,
     newHosts: 0.05,
     homes: 0.002,
+    haveAllHomes: false,
     wholes: 0,
     probes: 0.95,
     unexplained: 0.1,

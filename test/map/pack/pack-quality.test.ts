@@ -88,6 +88,22 @@ describe("a packed map of folders", () => {
   });
 });
 
+describe("a packed map of home pages alone", () => {
+  const homes = Array.from({ length: 10_000 }, (_, i) => `com,h${10_000 + i})/`);
+  const text = homes.map((key) => `${key} 1\n`).join("");
+
+  it.each([2000, 3000, 4500, 6000])("is as good as a Bloom filter: %d B", async (maxBytes) => {
+    const file = (await packedBytes(text, { maxBytes })) ?? new Uint8Array();
+    const map = PackedLookup.of(file, "memory");
+    const bloom = new BloomFilter(maxBytes, homes.length);
+    for (const key of homes) bloom.add(encode(key));
+    const others = homes.map((key) => key.replace("h", "other"));
+    const own = mistaken(others, (key) => map.findSurt(key) === OUTCOME.present);
+    expect(own).toBeLessThan(mistaken(others, (key) => bloom.has(key)) + 0.02);
+    expect(mistaken(homes, (key) => map.findSurt(key) === OUTCOME.present)).toBe(1);
+  });
+});
+
 function asMap(text: string): AnyMap {
   return { text, isTimed: false, queries: false };
 }
