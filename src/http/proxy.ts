@@ -111,8 +111,12 @@ function proxyOf(env: Environment, name: string): Proxy | undefined {
 
 /** What an address with a user name and a password is asked with; undefined where it has none. */
 export function basicAuthorization({ username, password }: URL): string | undefined {
-  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`;
+  if (username === "" && password === "") return undefined;
+  // Any bytes may be encoded; a percent sign that encodes none stands for itself.
+  const user = `${username}:${password}`.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return `Basic ${Buffer.from(user, "latin1").toString("base64")}`;
 }
 
 /**

@@ -56,12 +56,16 @@ describe("ProxySettings", () => {
     expect(proxyOf(env, address)).toBe(isThrough ? "p.test:80" : undefined);
   });
 
-  it("takes users and passwords, and names neither", () => {
-    const env = { HTTP_PROXY: "http://me:p%40ss@p.test:3128" };
+  it.each([
+    ["me:p%40ss", "me:p@ss"],
+    ["me:100%", "me:100%"],
+    ["m%C3%BC:%zz%FF", "m\u00C3\u00BC:%zz\u00FF"],
+  ])("takes users and passwords such as %s, and names neither", (written, sent) => {
+    const env = { HTTP_PROXY: `http://${written}@p.test:3128` };
     const proxy = ProxySettings.of(env)?.proxyFor(new URL("http://a.test/"));
     expect(proxy).toMatchObject({
       name: "http://p.test:3128",
-      authorization: `Basic ${btoa("me:p@ss")}`,
+      authorization: `Basic ${btoa(sent)}`,
     });
   });
 
