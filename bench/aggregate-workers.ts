@@ -136,16 +136,16 @@ function possible(name: string, { requests, cpu, harnessCpu }: Measured, clients
 }
 
 function report(title: string, best: ReadonlyMap<string, Measured>, clients: number): void {
-  const memGator = best.get("MemGator")?.perSecond ?? Number.NaN;
-  const single = best.get(one)?.perSecond ?? Number.NaN;
+  const memGator = best.get("MemGator")?.perSecond;
+  const single = best.get(one)?.perSecond;
   const micros = (seconds: number, { requests }: Measured): string =>
     `${((seconds / requests) * 1e6).toFixed(0)} µs`;
   const rows = Array.from(best, ([name, load]) => [
     name,
     Math.round(load.perSecond).toLocaleString("en"),
     Math.round(possible(name, load, clients)).toLocaleString("en"),
-    `${(load.perSecond / memGator).toFixed(2)}×`,
-    `${(load.perSecond / single).toFixed(2)}×`,
+    timesOf(load.perSecond, memGator),
+    timesOf(load.perSecond, single),
     `${load.p50.toFixed(0)} ms`,
     `${load.p99.toFixed(0)} ms`,
     micros(load.cpu, load),
@@ -155,6 +155,10 @@ function report(title: string, best: ReadonlyMap<string, Measured>, clients: num
   const heads =
     "TimeMaps/s,possible,of MemGator,of one process,p50,p99,CPU each,others' CPU,missed";
   console.log(`${markdownTable([title, ...heads.split(",")], rows)}\n`);
+}
+
+function timesOf(rate: number, other: number | undefined): string {
+  return other === undefined ? "" : `${(rate / other).toFixed(2)}×`;
 }
 
 /** Goals hold as far as this machine lets them: nobody can be faster than what is possible. */
