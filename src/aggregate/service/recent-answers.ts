@@ -87,10 +87,14 @@ function aged(answer: ForwardedAnswer, seconds: number): ForwardedAnswer {
 
 /** Whether caches may keep it for longer than it is kept here. Answers that lack an archive say otherwise. */
 function isPublic(fields: readonly string[]): boolean {
-  const valueOf = (name: string): string => fields[fieldAt(fields, name) + 1] ?? "";
-  const [, maxAge] = /^public, max-age=(\d+)$/.exec(valueOf("cache-control")) ?? [];
-  const age = fieldAt(fields, "age") === -1 ? 0 : Number(valueOf("age"));
-  return (Number(maxAge ?? 0) - age) * 1000 >= KEPT_MS;
+  const cacheControl = valueOf(fields, "cache-control") ?? "";
+  const [, maxAge = "0"] = /^public, max-age=(\d+)$/.exec(cacheControl) ?? [];
+  return (Number(maxAge) - Number(valueOf(fields, "age") ?? 0)) * 1000 >= KEPT_MS;
+}
+
+function valueOf(fields: readonly string[], name: string): string | undefined {
+  const at = fieldAt(fields, name);
+  return at === -1 ? undefined : fields[at + 1];
 }
 
 function fieldAt(fields: readonly string[], name: string): number {
