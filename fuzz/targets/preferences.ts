@@ -1,4 +1,4 @@
-import { pageOfReferer, looksLikePageRequisite } from "../../src/aggregate/route/map-router.ts";
+import { pageOfReferer, looksLikePageRequisite } from "../../src/aggregate/route/referer.ts";
 import { readPreferences } from "../../src/aggregate/service/preferences.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";

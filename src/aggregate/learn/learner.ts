@@ -69,6 +69,8 @@ export interface LearntDecision {
   readonly isAsked: boolean;
   /** Whether it is asked for what can be learnt about its host or folder. */
   readonly isAside: boolean;
+  /** Where the map of the archive said present, how likely that made it. */
+  readonly mapLikelihood: number | undefined;
 }
 
 /** How much was spared and kept, up to a number of lookups. */
@@ -377,7 +379,7 @@ export class Learner {
   decide(archive: number, mapLikelihood?: number): LearntDecision {
     const logit = this.logitOf(archive, mapLikelihood);
     const cell = this.policy.cellOf(archive, logit);
-    const decision = this.#decide(archive, logit, cell);
+    const decision = this.#decide(archive, logit, cell, mapLikelihood);
     if (!decision.isAside) this.policy.count(cell, decision.propensity);
     this.#noteDecided(archive, 1, decision.isAsked ? 1 : 0);
     this.#decisions?.decided(archive, decision.isAsked);
@@ -387,19 +389,24 @@ export class Learner {
   /** What would be decided, if a lookup began now; it counts as none. */
   preview(archive: number, mapLikelihood?: number): LearntDecision {
     const logit = this.logitOf(archive, mapLikelihood);
-    return this.#decide(archive, logit, this.policy.cellOf(archive, logit));
+    return this.#decide(archive, logit, this.policy.cellOf(archive, logit), mapLikelihood);
   }
 
-  #decide(archive: number, logit: number, cell: number): LearntDecision {
+  #decide(
+    archive: number,
+    logit: number,
+    cell: number,
+    mapLikelihood: number | undefined,
+  ): LearntDecision {
     const propensity = this.policy.propensities[cell];
     if (propensity >= 1 || this.#isNew(archive)) {
-      return { logit, propensity: 1, isAsked: true, isAside: false };
+      return { logit, propensity: 1, isAsked: true, isAside: false, mapLikelihood };
     }
     if (this.#isWorthLearning(archive, this.policy.rates[cell])) {
-      return { logit, propensity: 1, isAsked: true, isAside: true };
+      return { logit, propensity: 1, isAsked: true, isAside: true, mapLikelihood };
     }
     const isAsked = (this.options.random ?? Math.random)() < propensity;
-    return { logit, propensity, isAsked, isAside: false };
+    return { logit, propensity, isAsked, isAside: false, mapLikelihood };
   }
 
   #isNew(archive: number): boolean {

@@ -2,6 +2,7 @@ import type { Archive } from "./archive.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import type { LearntDecision } from "../learn/learner.ts";
 import type { MapWord } from "../learn/map-trust.ts";
+import type { RoutedLookup } from "./routed-lookup.ts";
 
 /** Why an archive is asked, or is not. Stable words: clients and logs use them. */
 export type RouteReason =
@@ -148,18 +149,20 @@ export class MapDecision implements Decision {
   usefulness = 0;
   /** How many mementos the archive will have, on average. */
   mementos = 0;
+  /** What was decided by what was learnt. */
+  learnt: LearntDecision | undefined;
+  /** The lookup that it is a part of. */
+  readonly lookup: RoutedLookup;
   #rate: HitRate | undefined;
   #deciding: (() => DecidingKey) | undefined;
-  #learnt: LearntBasis | undefined;
-  /** The lookup that it is a part of, where answers are learnt from. */
-  lookup: { surt: string | undefined } | undefined;
   /** What the map of the archive says, where it has one that is believed. */
   map: MapWord | undefined;
 
   /** Not to ask an archive, at first. */
-  constructor(archive: Archive, reason: RouteReason) {
+  constructor(archive: Archive, reason: RouteReason, lookup: RoutedLookup) {
     this.archive = archive;
     this.reason = reason;
+    this.lookup = lookup;
   }
 
   get key(): string | undefined {
@@ -175,13 +178,13 @@ export class MapDecision implements Decision {
   }
 
   get why(): string | undefined {
-    return this.#learnt?.why();
+    return this.learnt === undefined ? undefined : this.lookup.explain(this.archive);
   }
 
   /** Asks the archive, or does not, by what was learnt. */
-  decideByLearnt(learnt: LearntBasis, chance: number): this {
-    const { isAsked, isAside, propensity } = learnt.decision;
-    this.#learnt = learnt;
+  decideByLearnt(learnt: LearntDecision, chance: number): this {
+    const { isAsked, isAside, propensity } = learnt;
+    this.learnt = learnt;
     this.isAsked = isAsked;
     this.likelihood = chance;
     this.usefulness = chance;
@@ -215,11 +218,6 @@ export class MapDecision implements Decision {
     this.#rate?.note(isHit);
   }
 
-  /** What was decided by what was learnt. */
-  get learnt(): LearntBasis["decision"] | undefined {
-    return this.#learnt?.decision;
-  }
-
   toJSON(): Decision {
     const { archive, isAsked, reason, likelihood, key, frequency, years, why } = this;
     return {
@@ -235,14 +233,23 @@ export class MapDecision implements Decision {
   }
 }
 
-/** What was learnt that a decision rests on. */
-interface LearntBasis {
-  readonly decision: LearntDecision & { readonly mapLikelihood?: number | undefined };
-  why(): string;
+/**
+ * Sorts decisions: those asked first; the most useful first; where that is the same, as in the list of archives.
+ *
+ * By insertion: there are a dozen, and `sort` allocates.
+ */
+export function sortDecisions(decisions: MapDecision[]): void {
+  for (let end = 1; end < decisions.length; end++) {
+    const decision = decisions[end];
+    let place = end;
+    for (; place > 0 && compareDecisions(decision, decisions[place - 1]) < 0; place--) {
+      decisions[place] = decisions[place - 1];
+    }
+    decisions[place] = decision;
+  }
 }
 
-/** Those asked first; the most useful first; where that is the same, as in the list of archives. */
-export function compareDecisions(a: MapDecision, b: MapDecision): number {
+function compareDecisions(a: MapDecision, b: MapDecision): number {
   if (a.isAsked !== b.isAsked) return a.isAsked ? -1 : 1;
   return b.usefulness - a.usefulness || b.mementos - a.mementos;
 }

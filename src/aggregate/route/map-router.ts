@@ -1,7 +1,6 @@
 import type { Archive } from "./archive.ts";
 import {
   type ArchiveRates,
-  compareDecisions,
   type Decision,
   HitRates,
   isSample,
@@ -9,6 +8,7 @@ import {
   type Router,
   type RouteReason,
   type RouteRequest,
+  sortDecisions,
 } from "./decision.ts";
 import {
   areApart,
@@ -18,9 +18,9 @@ import {
   mayHoldYearOf,
   type RoutedMap,
 } from "./routed-map.ts";
+import { AnsweredPages, looksLikePageRequisite, pageOfReferer } from "./referer.ts";
+import { RoutedLookup } from "./routed-lookup.ts";
 import { RoutedMaps } from "./routed-maps.ts";
-import { uriKey } from "../../surt/key.ts";
-import { surt } from "../../surt/uri-to-surt.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import type { Learner } from "../learn/learner.ts";
 import { takeLearntMap } from "../learn/learnt-prior.ts";
@@ -44,8 +44,6 @@ export interface MapRouterOptions {
   /** Decides where maps do not, by what archives answered; default every such archive is asked. */
   readonly learner?: Learner | undefined;
 }
-
-const encoder = new TextEncoder();
 
 /** The share of archives holding a page that also hold parts of it missing from their map. */
 const LIKELIHOOD_BY_REFERER = 0.5;
@@ -128,83 +126,92 @@ export class MapRouter implements Router {
    * Decisions of other routers are as good, if they are of archives that this one knows.
    */
   learn(decision: Decision, uri: string, isHit: boolean, mementos: number = isHit ? 1 : 0): void {
-    if (decision instanceof MapDecision) {
+    const isRouted = decision instanceof MapDecision;
+    if (isRouted) {
       decision.learn(isHit);
-      this.#teach(decision, uri, isHit ? Math.max(1, mementos) : 0);
+      this.#teach(decision, isHit ? Math.max(1, mementos) : 0);
     }
-    if (isHit && !looksLikePageRequisite(uri)) this.#answered.note(uri, decision.archive.id);
+    if (!isHit) return;
+    const { page } = isRouted ? decision.lookup : new RoutedLookup(uri);
+    if (page !== undefined) this.#answered.note(page, decision.archive.id);
   }
 
   /** What an archive answered for reasons that the learner did not decide says as much of it. */
-  #teach(decision: MapDecision, uri: string, mementos: number): void {
-    const { archive, learnt, reason, map, lookup = { surt: undefined } } = decision;
+  #teach({ archive, learnt, reason, map, lookup }: MapDecision, mementos: number): void {
     const { learner, sampleShare = 0.01 } = this.#options;
     if (learner === undefined) return;
-    const decided =
-      learnt ??
-      (reason === "broadcast"
-        ? { isOutside: true }
-        : { isAside: true, propensity: reason === "sampled" ? sampleShare : 1 });
-    // All archives of a lookup answer for the same URI.
-    lookup.surt ??= surt(uri);
-    const { id } = archive;
-    learner.observe({ archive: id, surt: lookup.surt, mementos, ...decided, ...(map && { map }) });
+    const isOutside = learnt === undefined && reason === "broadcast";
+    const propensity = reason === "sampled" ? sampleShare : 1;
+    learner.observe({
+      archive: archive.id,
+      surt: lookup.surt,
+      mementos,
+      logit: learnt?.logit,
+      propensity: learnt?.propensity ?? propensity,
+      isAside: learnt?.isAside ?? !isOutside,
+      isOutside,
+      mapLikelihood: learnt?.mapLikelihood,
+      map,
+    });
   }
 
   route(request: RouteRequest): readonly Decision[] {
-    const isBroadcasting = this.#options.isBroadcasting ?? false;
+    const { isBroadcasting = false, learner } = this.#options;
+    const lookup = new RoutedLookup(request.uri, learner);
     if (!isBroadcasting) {
       this.#maps.lookUp(request.uri);
-      this.#options.learner?.look(this.#maps.surt);
-      if (request.isPreview !== true) this.#options.learner?.begin();
+      learner?.look(this.#maps.surt);
+      if (request.isPreview !== true) learner?.begin();
     }
-    const decisions = this.#archives.map((archive, number) => {
-      if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
-      if (this.#options.isDormant?.(archive, request) === true) {
-        return new MapDecision(archive, "dormant");
-      }
-      if (areApart(archive, request)) return new MapDecision(archive, "out-of-range");
-      return isBroadcasting
-        ? this.#decideToBroadcast(archive, number)
-        : this.#decideByMap(archive, number, request);
-    });
+    const decisions: MapDecision[] = [];
+    for (let number = 0; number < this.#archives.length; number++) {
+      const decision = new MapDecision(this.#archives[number], "not-selected", lookup);
+      this.#decide(decision, number, request);
+      decisions.push(decision);
+    }
     if (!isBroadcasting) this.#askMore(decisions, request);
-    if (this.#options.learner !== undefined) {
-      const lookup = { surt: undefined };
-      for (const decision of decisions) decision.lookup = lookup;
-    }
     return narrowed(decisions, request);
   }
 
-  #decideToBroadcast(archive: Archive, number: number): MapDecision {
-    const decision = this.#askWithoutMap(new MapDecision(archive, "broadcast"), number);
-    decision.reason = "broadcast";
-    // As MemGator ranks them: those without a probability last.
-    decision.usefulness = archive.probability ?? 0;
-    return decision;
+  #decide(decision: MapDecision, number: number, request: RouteRequest): void {
+    const { archive } = decision;
+    const { isDormant, isBroadcasting } = this.#options;
+    if (isLeftOut(archive, request)) return;
+    if (isDormant?.(archive, request) === true) decision.reason = "dormant";
+    else if (areApart(archive, request)) decision.reason = "out-of-range";
+    else if (isBroadcasting === true) this.#decideToBroadcast(decision, number);
+    else this.#decideByMap(decision, number, request);
   }
 
-  #decideByMap(archive: Archive, number: number, request: RouteRequest): MapDecision {
+  #decideToBroadcast(decision: MapDecision, number: number): void {
+    this.#askWithoutMap(decision, number);
+    decision.reason = "broadcast";
+    // As MemGator ranks them: those without a probability last.
+    decision.usefulness = decision.archive.probability ?? 0;
+  }
+
+  #decideByMap(decision: MapDecision, number: number, request: RouteRequest): void {
+    const { archive } = decision;
     const maps = this.#maps;
     const map = maps.of(number);
     if (map === undefined) {
-      return this.#decideWithoutMap(new MapDecision(archive, "no-map"), number, request);
+      this.#decideWithoutMap(decision, number, request);
+      return;
     }
     if (this.#options.learner?.maps.staleOf(archive.id) !== undefined) {
-      const decision = new MapDecision(archive, "old-map");
-      return this.#decideWithoutMap(decision, number, request, "old-map");
+      this.#decideWithoutMap(decision, number, request, "old-map");
+      return;
     }
     const isPresent = maps.ask(number, map);
     const { isStated, distance, isOwnKey } = maps;
-    const decision = new MapDecision(archive, "not-in-map");
+    decision.skip("not-in-map");
     if (isStated) decision.decidedBy(maps.deciding(number, map));
     if (!isPresent) {
-      if (this.#isTooOld(map)) return this.#decideWithoutMap(decision, number, request, "old-map");
-      if (!knowsAbsence(map, isStated) || this.#isPrior(archive, map)) {
-        return this.#decideWithoutMap(decision, number, request);
-      }
-      decision.map = "absent";
-      return decision;
+      if (this.#isTooOld(map)) this.#decideWithoutMap(decision, number, request, "old-map");
+      else if (!knowsAbsence(map, isStated) || this.#isPrior(archive, map)) {
+        this.#decideWithoutMap(decision, number, request);
+      } else decision.map = "absent";
+      return;
     }
     // A packed map may be mistaken, so it lists nothing for certain.
     const isListed = isOwnKey && map.index instanceof MemoryIndex;
@@ -213,24 +220,22 @@ export class MapRouter implements Router {
     maps.estimate(map, estimate);
     if (knowsNothingOf(map, maps.surt, request)) {
       decision.reason = "out-of-range";
-      return decision;
+      return;
     }
     const { likelihood, mementos } = estimate;
     const rates = this.#rates[number];
+    decision.mementos = mementos;
     // A wildcard, or a page with any query, covers what is not held, too: what was learnt knows better.
     if (!isOwnKey && this.#decideByLearnt(decision, request, likelihood)) {
-      decision.mementos = mementos;
       if (decision.reason === "likely") decision.reason = "in-map";
-      return decision;
+      return;
     }
     decision.ask("in-map", likelihood, distance === 0 ? rates.byKey : rates.byWildcard(likelihood));
-    decision.mementos = mementos;
     const { datetime } = request;
     if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, maps.surt)) {
       // The closest memento may be of another year; it is only less likely to be this one.
       decision.usefulness /= 2;
     }
-    return decision;
   }
 
   /** Whether a map is only where learning begins: a sample silences no archive for good. */
@@ -246,15 +251,14 @@ export class MapRouter implements Router {
     number: number,
     request: RouteRequest,
     reason: "no-map" | "old-map" = "no-map",
-  ): MapDecision {
-    if (this.#decideByLearnt(decision, request)) return decision;
-    return this.#askWithoutMap(decision, number, reason);
+  ): void {
+    if (!this.#decideByLearnt(decision, request)) this.#askWithoutMap(decision, number, reason);
   }
 
   /** Whether what was learnt decides; nothing is learnt of an archive that the learner does not know. */
   #decideByLearnt(
     decision: MapDecision,
-    { uri, isPreview }: RouteRequest,
+    { isPreview }: RouteRequest,
     mapLikelihood?: number,
   ): boolean {
     const { learner } = this.#options;
@@ -264,15 +268,7 @@ export class MapRouter implements Router {
       isPreview === true
         ? learner.preview(number, mapLikelihood)
         : learner.decide(number, mapLikelihood);
-    const why = (): string => {
-      // The list may have changed since.
-      const at = learner.numberOf(decision.archive.id);
-      if (at < 0) return "the archive is not in the list any more";
-      learner.look(encoder.encode(surt(uri)));
-      return learner.explain(at).reason;
-    };
-    const chance = 1 / (1 + Math.exp(-learnt.logit));
-    decision.decideByLearnt({ decision: { ...learnt, mapLikelihood }, why }, chance);
+    decision.decideByLearnt(learnt, 1 / (1 + Math.exp(-learnt.logit)));
     return true;
   }
 
@@ -280,9 +276,9 @@ export class MapRouter implements Router {
     decision: MapDecision,
     number: number,
     reason: "no-map" | "old-map" = "no-map",
-  ): MapDecision {
+  ): void {
     const { probability = LIKELIHOOD_WITHOUT_MAP } = decision.archive;
-    return decision.ask(reason, probability, this.#rates[number].withoutMap);
+    decision.ask(reason, probability, this.#rates[number].withoutMap);
   }
 
   /** Whether a map is too old to be believed where it says absent. */
@@ -333,7 +329,7 @@ function narrowed(decisions: MapDecision[], request: RouteRequest): MapDecision[
   for (const decision of decisions) {
     if (decision.isAsked && decision.likelihood < minLikelihood) leaveOut(decision, "improbable");
   }
-  decisions.sort(compareDecisions);
+  sortDecisions(decisions);
   for (const [place, decision] of decisions.entries()) {
     if (!decision.isAsked) break;
     if (place >= topK) leaveOut(decision, "beyond-top-k");
@@ -346,80 +342,3 @@ function leaveOut(decision: MapDecision, reason: RouteReason): void {
   const spared = { sampled: "not-in-map", explored: "unlikely" } as const;
   decision.skip(isSample(decision) ? spared[decision.reason as keyof typeof spared] : reason);
 }
-
-const DEFAULT_SIZE = 10_000;
-/** Longer ones are not remembered, so that nobody can make this large. */
-const MAX_KEY_LENGTH = 1024;
-
-/** Remembers which archives answered for pages, those asked for last; a few hundred bytes a page. */
-class AnsweredPages {
-  readonly #size: number;
-  /** In order of use: a `Map` keeps the order of insertion. */
-  readonly #archives = new Map<string, readonly string[]>();
-
-  constructor(size: number = DEFAULT_SIZE) {
-    this.#size = size;
-  }
-
-  /** An archive had mementos of a page. */
-  note(page: string, archiveId: string): void {
-    const key = uriKey(page);
-    if (key.length > MAX_KEY_LENGTH) return;
-    const known = this.#archives.get(key) ?? [];
-    this.#archives.delete(key);
-    this.#archives.set(key, known.includes(archiveId) ? known : [...known, archiveId]);
-    if (this.#archives.size <= this.#size) return;
-    const [oldest] = this.#archives.keys();
-    if (oldest !== undefined) this.#archives.delete(oldest);
-  }
-
-  /** The ids of the archives that had mementos of a page, as far as is remembered. */
-  archivesOf(page: string): readonly string[] {
-    return this.#archives.get(uriKey(page)) ?? [];
-  }
-}
-
-/**
- * The page that a `Referer` header names, as the original URI that archives know it by.
- *
- * Aggregators and archives write the original behind a prefix of theirs; the innermost counts:
- *
- *     http://localhost:1208/memento/20150101000000/http://x.example/   http://x.example/
- *     https://archive.example/web/20150101000000id_/x.example/a?b      http://x.example/a?b
- *     https://x.example/a                                              https://x.example/a
- *
- * Undefined for anything but a web address.
- */
-export function pageOfReferer(referer: string): string | undefined {
-  if (!/^https?:\/\//i.test(referer)) return undefined;
-  const queryStart = referer.search(/[?#]/);
-  const path = queryStart < 0 ? referer : referer.slice(0, queryStart);
-  const inner = Math.max(path.lastIndexOf("/http://"), path.lastIndexOf("/https://"));
-  if (inner > 0) return referer.slice(inner + 1);
-  const replayed = REPLAYED_WITHOUT_SCHEME.exec(path);
-  return replayed === null ? referer : `http://${referer.slice(replayed[0].length)}`;
-}
-
-const REPLAYED_WITHOUT_SCHEME = /^.*?\/\d{14}(?:[a-z]{2}_)?\/(?=[^/]+\.)/;
-
-/**
- * Whether a URI looks like something that pages are made of, and not like a page.
- *
- * Goes by the ending of its path. What has none, or one of a page, is not meant: maps of pages know
- * about pages.
- */
-export function looksLikePageRequisite(uri: string): boolean {
-  const ending = PATH_ENDING.exec(uri);
-  return ending !== null && REQUISITES.has(ending[1].toLowerCase());
-}
-
-const PATH_ENDING = /^(?:https?:\/\/|(?!https?:))[^/?#]*\/[^?#]*\.([a-z0-9]{2,5})(?:$|[?#])/i;
-
-const REQUISITES: ReadonlySet<string> = new Set(
-  (
-    "css js mjs map json xml " +
-    "png jpg jpeg jpe gif svg webp avif bmp ico cur tif tiff apng " +
-    "woff woff2 ttf otf eot " +
-    "mp3 mp4 m4a m4v ogg oga ogv webm wav mov avi flv swf vtt"
-  ).split(" "),
-);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { looksLikePageRequisite, pageOfReferer } from "../../../src/aggregate/route/map-router.ts";
+import { looksLikePageRequisite, pageOfReferer } from "../../../src/aggregate/route/referer.ts";
 
 describe("pageOfReferer", () => {
   it.each([

@@ -1,0 +1,81 @@
+import { uriKey } from "../../surt/key.ts";
+
+/*
+ * Pages and what they are made of: an archive that has a page is likely to have its images and styles, too.
+ */
+
+const DEFAULT_SIZE = 10_000;
+/** Longer ones are not remembered, so that nobody can make this large. */
+const MAX_KEY_LENGTH = 1024;
+
+/** Remembers which archives answered for pages, those asked for last; a few hundred bytes a page. */
+export class AnsweredPages {
+  readonly #size: number;
+  /** In order of use: a `Map` keeps the order of insertion. */
+  readonly #archives = new Map<string, readonly string[]>();
+
+  constructor(size: number = DEFAULT_SIZE) {
+    this.#size = size;
+  }
+
+  /** An archive had mementos of the page of a key. */
+  note(key: string, archiveId: string): void {
+    if (key.length > MAX_KEY_LENGTH) return;
+    const known = this.#archives.get(key) ?? [];
+    this.#archives.delete(key);
+    this.#archives.set(key, known.includes(archiveId) ? known : [...known, archiveId]);
+    if (this.#archives.size <= this.#size) return;
+    const [oldest] = this.#archives.keys();
+    if (oldest !== undefined) this.#archives.delete(oldest);
+  }
+
+  /** The ids of the archives that had mementos of a page, as far as is remembered. */
+  archivesOf(page: string): readonly string[] {
+    return this.#archives.get(uriKey(page)) ?? [];
+  }
+}
+
+/**
+ * The page that a `Referer` header names, as the original URI that archives know it by.
+ *
+ * Aggregators and archives write the original behind a prefix of theirs; the innermost counts:
+ *
+ *     http://localhost:1208/memento/20150101000000/http://x.example/   http://x.example/
+ *     https://archive.example/web/20150101000000id_/x.example/a?b      http://x.example/a?b
+ *     https://x.example/a                                              https://x.example/a
+ *
+ * Undefined for anything but a web address.
+ */
+export function pageOfReferer(referer: string): string | undefined {
+  if (!/^https?:\/\//i.test(referer)) return undefined;
+  const queryStart = referer.search(/[?#]/);
+  const path = queryStart < 0 ? referer : referer.slice(0, queryStart);
+  const inner = Math.max(path.lastIndexOf("/http://"), path.lastIndexOf("/https://"));
+  if (inner > 0) return referer.slice(inner + 1);
+  const replayed = REPLAYED_WITHOUT_SCHEME.exec(path);
+  return replayed === null ? referer : `http://${referer.slice(replayed[0].length)}`;
+}
+
+const REPLAYED_WITHOUT_SCHEME = /^.*?\/\d{14}(?:[a-z]{2}_)?\/(?=[^/]+\.)/;
+
+/**
+ * Whether a URI looks like something that pages are made of, and not like a page.
+ *
+ * Goes by the ending of its path. What has none, or one of a page, is not meant: maps of pages know
+ * about pages.
+ */
+export function looksLikePageRequisite(uri: string): boolean {
+  const ending = PATH_ENDING.exec(uri);
+  return ending !== null && REQUISITES.has(ending[1].toLowerCase());
+}
+
+const PATH_ENDING = /^(?:https?:\/\/|(?!https?:))[^/?#]*\/[^?#]*\.([a-z0-9]{2,5})(?:$|[?#])/i;
+
+const REQUISITES: ReadonlySet<string> = new Set(
+  (
+    "css js mjs map json xml " +
+    "png jpg jpeg jpe gif svg webp avif bmp ico cur tif tiff apng " +
+    "woff woff2 ttf otf eot " +
+    "mp3 mp4 m4a m4v ogg oga ogv webm wav mov avi flv swf vtt"
+  ).split(" "),
+);
