@@ -8,22 +8,23 @@ import {
   startMemGator,
   startOurs,
 } from "./aggregate/contestants.ts";
-import { drawHoldings } from "./aggregate/draw-holdings.ts";
 import { startFleet } from "./aggregate/fleet-process.ts";
 import { writeLookups } from "./aggregate/holdings.ts";
 import { type LoadResult, runLoad } from "./aggregate/load-process.ts";
 import { lookupStream } from "./aggregate/lookup-stream.ts";
-import { PAPER_ARCHIVES } from "./aggregate/paper-archives.ts";
 import { cpuSeconds } from "./aggregate/process-usage.ts";
+import { modelHoldings, PAPER_ARCHIVES } from "../src/study/simulate/model-archive.ts";
+import { surt } from "../src/surt/uri-to-surt.ts";
 import { benchFolder } from "./bench-folder.ts";
 import { machine } from "./machine.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 /*
  * How fast is our aggregator once it has learnt which archives have what? Fourteen archives of 20 to 60
- * milliseconds with the rates of hits of the paper's log, and no maps. Ours learns from the first part of
- * a stream of lookups, and answers the next part: as it is, with its repeats, and then only originals that
- * were not asked for before. MemGator gets the same lookups. See bench/README.md.
+ * milliseconds with the hit rates of the paper's log and the holdings of `simulate --archives paper`, and
+ * no maps. Ours learns from the first part of a stream of lookups, and answers the next part: as it is,
+ * with its repeats, and then only originals that were not asked for before. MemGator gets the same
+ * lookups. See bench/README.md.
  */
 const { values } = parseArgs({
   options: {
@@ -51,17 +52,17 @@ console.log(`${machine()}\n`);
 const folder = join(await benchFolder(), "aggregate-learnt");
 await mkdir(folder, { recursive: true });
 const stream = lookupStream();
-const learnt = stream.originals.slice(0, Number(values.learn));
+const learnt = untilDifferent(stream.originals, Number(values.learn));
 const next = stream.originals.slice(learnt.length, learnt.length + count);
 const seen = new Set([...learnt, ...next]);
 const unseen = new Set(
   stream.originals.slice(learnt.length + next.length).filter((original) => !seen.has(original)),
 );
 const fresh = [...unseen].slice(0, count);
-const holdings = drawHoldings([...learnt, ...fresh, ...next], count, PAPER_ARCHIVES);
-const models = PAPER_ARCHIVES.map(({ id, name }) => ({
+const holdings = drawHoldings([...learnt, ...next, ...fresh]);
+const models = PAPER_ARCHIVES.map(({ id }) => ({
   id,
-  name,
+  name: id,
   medianMs: 0,
   spread: 0,
   betweenMs: [leastMs, mostMs] as const,
@@ -76,8 +77,8 @@ const parts = {
   "none asked for before": await file("fresh", fresh),
 };
 console.log(
-  `${learnt.length} lookups to learn from, ${next.length} as they come ` +
-    `(${new Set(next).size} different), ${fresh.length} none of which was asked for before: ${stream.name}\n`,
+  `${learnt.length} lookups to learn from (${new Set(learnt).size} different), ` +
+    `${next.length} as they come (${new Set(next).size} different), ${fresh.length} none of which was asked for before: ${stream.name}\n`,
 );
 const fleet = await startFleet(folder, models, holdings, [...seen, ...fresh]);
 const findings: string[] = [];
@@ -99,6 +100,31 @@ try {
 if (findings.length > 0) {
   console.log(`A GOAL IS MISSED: ${findings.join("; ")}`);
   process.exitCode = 1;
+}
+
+/** The start of a stream, up to so many different originals. */
+function untilDifferent(originals: readonly string[], most: number): readonly string[] {
+  const different = new Set<string>();
+  const end = originals.findIndex((original) => different.add(original).size > most);
+  return end === -1 ? originals : originals.slice(0, end);
+}
+
+/** What each archive holds, by the models of `simulate`. */
+function drawHoldings(lookups: readonly string[]): Set<string>[] {
+  const uris = [...new Set(lookups)];
+  const keys = uris.map((uri) => surt(uri));
+  const places = new Map(uris.map((uri, place) => [uri, place]));
+  const drawn = {
+    originals: keys,
+    uris,
+    lookups: lookups.map((uri) => places.get(uri) ?? 0),
+    times: [],
+    otherLines: 0,
+  };
+  return PAPER_ARCHIVES.map(({ model }, number) => {
+    const counts = modelHoldings(model, drawn, 1, number);
+    return new Set(uris.filter((_, place) => counts[place] > 0));
+  });
 }
 
 /** Answers all parts of the stream, one after the other. */
