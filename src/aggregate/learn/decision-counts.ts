@@ -21,7 +21,7 @@ export interface Decisions {
    * What was looked up: for each lookup how many hashes follow, and these, two numbers each, of the host, of
    * folders and of the original.
    */
-  readonly looked: readonly number[];
+  readonly looked: Uint32Array;
 }
 
 /** Counts decisions until they are taken. */
@@ -63,7 +63,7 @@ export class DecisionCounts {
   /** What was counted since the last time; undefined if there was no lookup. */
   take(ids: readonly string[]): Decisions | undefined {
     const { lookups } = this;
-    const looked = this.#looked;
+    const looked = Uint32Array.from(this.#looked);
     if (lookups === 0) return undefined;
     const archives = ids.map((archive, number) => {
       const classes = this.#seen.subarray(number * CLASSES, (number + 1) * CLASSES);

@@ -11,9 +11,14 @@ import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
 import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
 import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
 import type { Decisions } from "../../aggregate/learn/decision-counts.ts";
+import {
+  ObservationBatch,
+  readObservations,
+  type SentObservations,
+} from "../../aggregate/learn/observation-batch.ts";
 import type { Learner, Observation } from "../../aggregate/learn/learner.ts";
 import { makeFolder } from "../../files/make-folder.ts";
-import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
+import type { Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import {
@@ -180,17 +185,20 @@ function shareLearning(
   bus: Bus,
   learner: () => Learner | undefined,
 ): (observation: Observation) => void {
-  const observations = new BatchedTopic<Observation>(bus, "observations", {
-    everyMs: LEARNT_EVERY_MS,
-    take: (observation) => learner()?.apply(observation),
-  });
+  const observed = new ObservationBatch();
   // Other processes are of the same program.
+  bus.subscribe("observations", (sent) => {
+    for (const observation of readObservations(sent as SentObservations)) {
+      learner()?.apply(observation);
+    }
+  });
   bus.subscribe("decisions", (decisions) => learner()?.applyDecisions(decisions as Decisions));
   setInterval(() => {
     const decisions = learner()?.takeDecisions();
+    if (!observed.isEmpty) bus.publish("observations", observed.take());
     if (decisions !== undefined) bus.publish("decisions", decisions);
   }, LEARNT_EVERY_MS).unref();
-  return (observation) => observations.publish(observation);
+  return (observation) => observed.add(observation);
 }
 
 function faultLog(log: Log): (message: string, reason: string) => void {

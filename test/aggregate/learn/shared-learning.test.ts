@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { KeyPath } from "../../../src/aggregate/learn/key-path.ts";
-import { Learner, type Observation } from "../../../src/aggregate/learn/learner.ts";
+import { Learner } from "../../../src/aggregate/learn/learner.ts";
 import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
+import {
+  ObservationBatch,
+  readObservations,
+} from "../../../src/aggregate/learn/observation-batch.ts";
 import { Random } from "../../../src/bytes/random.ts";
 
 const encoder = new TextEncoder();
@@ -18,9 +22,9 @@ function holds(archive: number, host: number, page: number): boolean {
 /** Learners of processes that take turns with lookups. */
 function learnTogether(count: number): { learners: Learner[]; asked: number } {
   const random = new Random(7, "shared");
-  const pending: Observation[][] = Array.from({ length: count }, () => []);
-  const learners = pending.map((own) => {
-    const choices = new Random(own.length + 1, "choices");
+  const observed = Array.from({ length: count }, () => new ObservationBatch());
+  const learners = observed.map((own) => {
+    const choices = new Random(1, "choices");
     return new Learner(
       IDS.map((id) => ({ id })),
       {
@@ -28,19 +32,19 @@ function learnTogether(count: number): { learners: Learner[]; asked: number } {
         memoryBytes: 2 ** 20,
         now: () => 1.7e12,
         random: () => choices.real(),
-        onObservation: (observation) => own.push(observation),
+        onObservation: (observation) => own.add(observation),
       },
     );
   });
   const tellOthers = (): void => {
     for (const [i, learner] of learners.entries()) {
       const decisions = structuredClone(learner.takeDecisions());
+      const sent = structuredClone(observed[i].take());
       for (const [j, other] of learners.entries()) {
         if (i === j) continue;
-        for (const observation of pending[i]) other.apply(structuredClone(observation));
+        for (const observation of readObservations(sent)) other.apply(observation);
         if (decisions !== undefined) other.applyDecisions(decisions);
       }
-      pending[i].length = 0;
     }
   };
   tellOthers();
