@@ -343,8 +343,10 @@ export type {
   Share,
 } from "./aggregate/statistics.ts";
 export type {
+  AnswerListener,
   Endpoint,
   EndpointState,
+  StopListener,
   StopSignal,
   Upstream,
   UpstreamAnswer,

@@ -5,10 +5,12 @@ import {
   askForClosest,
   type AskLimits,
   DEFAULT_ASK_LIMITS,
+  failedFinding,
   faultOf,
   type Finding,
+  type FindingReceiver,
   isAnswered,
-  NOTHING_FOUND,
+  type Question,
 } from "./ask-archive.ts";
 import { type MergedTimeMap, type MergeSource, mergeTimeMaps } from "./merge-timemaps.ts";
 import {
@@ -235,22 +237,22 @@ class Aggregating {
 
   start(deadlineMs: number): void {
     const { decisions } = this.#work.session;
-    for (const decision of decisions) {
-      if (!decision.isAsked) break; // those asked come first
+    let asked = 0;
+    // Those asked come first. All are counted before one is asked, which may be answered at once.
+    for (; asked < decisions.length && decisions[asked].isAsked; asked++) {
       this.#pending += 1;
-      if (!isSample(decision)) this.#needed += 1;
-      this.#ask(decision).catch(this.#reject);
+      if (!isSample(decisions[asked])) this.#needed += 1;
     }
-    if (this.#pending > 0) {
-      this.#timer = setTimeout(() => {
-        try {
-          this.#closeLate(deadlineMs);
-        } catch (error) {
-          this.#reject(error);
-        }
-      }, deadlineMs);
-    }
-    this.#goOn();
+    for (let place = 0; place < asked; place++) this.#ask(decisions[place]);
+    if (asked === 0) this.#goOn();
+    if (this.#isOver) return;
+    this.#timer = setTimeout(() => {
+      try {
+        this.#closeLate(deadlineMs);
+      } catch (error) {
+        this.#reject(error);
+      }
+    }, deadlineMs);
   }
 
   /** Asks no further and says nothing more, unless the answer was given. */
@@ -265,27 +267,26 @@ class Aggregating {
     );
   }
 
-  async #ask(decision: Decision): Promise<void> {
+  #ask(decision: Decision): void {
     const { request, datetime, upstream, limits, clock } = this.#work;
-    const startedAt = clock();
-    const question = {
-      archive: decision.archive,
-      uri: request.uri,
-      cacheControl: request.cacheControl,
-      signal: this.#stop,
-    };
-    let finding: Finding;
+    const question = new ArchiveQuestion(this, decision, request, this.#stop, clock());
     try {
-      finding = await (datetime === undefined
-        ? askForAll(upstream, question, limits)
-        : askForClosest(upstream, question, limits, datetime));
+      if (datetime === undefined) askForAll(upstream, question, limits, question);
+      else askForClosest(upstream, question, limits, datetime, question);
     } catch (error) {
-      if (this.#isOver) return;
-      finding = { ...NOTHING_FOUND, ...faultOf(error) };
+      question.onFinding(failedFinding(faultOf(error)));
     }
+  }
+
+  /** An archive has answered, or will not. */
+  onFinding(decision: Decision, finding: Finding, startedAt: number): void {
     if (this.#isOver) return;
-    this.#settle(decision, finding, startedAt);
-    this.#goOn();
+    try {
+      this.#settle(decision, finding, startedAt);
+      this.#goOn();
+    } catch (error) {
+      this.#reject(error);
+    }
   }
 
   #settle(decision: Decision, finding: Finding, startedAt: number, late?: Result): void {
@@ -327,7 +328,7 @@ class Aggregating {
     for (const decision of session.decisions) {
       if (!decision.isAsked) break;
       if (this.#outcomes[placeOf.get(decision.archive) ?? 0] !== undefined) continue;
-      const finding: Finding = { ...NOTHING_FOUND, code: "MM_HTTP", failure: "timeout", fault };
+      const finding = failedFinding({ code: "MM_HTTP", failure: "timeout", fault });
       this.#settle(decision, finding, session.startedAt, "late");
     }
     this.#goOn();
@@ -369,6 +370,40 @@ class Aggregating {
     const { session, observers, clock } = this.#work;
     const end = { ...answer, endedAt: clock() };
     for (const observer of observers) observer.ended?.(session, end);
+  }
+}
+
+/** What one archive is asked. */
+class ArchiveQuestion implements Question, FindingReceiver {
+  readonly archive: Archive;
+  readonly uri: string;
+  readonly cacheControl: string | undefined;
+  readonly signal: StopSignal;
+  readonly #work: Aggregating;
+  readonly #decision: Decision;
+  readonly #startedAt: number;
+  #isAnswered = false;
+
+  constructor(
+    work: Aggregating,
+    decision: Decision,
+    { uri, cacheControl }: AggregateRequest,
+    signal: StopSignal,
+    startedAt: number,
+  ) {
+    this.archive = decision.archive;
+    this.uri = uri;
+    this.cacheControl = cacheControl;
+    this.signal = signal;
+    this.#work = work;
+    this.#decision = decision;
+    this.#startedAt = startedAt;
+  }
+
+  onFinding(finding: Finding): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#work.onFinding(this.#decision, finding, this.#startedAt);
   }
 }
 

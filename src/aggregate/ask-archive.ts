@@ -9,9 +9,20 @@ import type { Archive } from "./route/archive.ts";
 import { asciiBytes, MementoList, sendableUri } from "../memento/memento-list.ts";
 import { isRedirect, redirectTarget } from "../http/redirects.ts";
 import { type FailureReason, failureReasonOf } from "../http/retry.ts";
-import type { StopSignal, Upstream, UpstreamAnswer } from "./upstream.ts";
+import {
+  type AnswerListener,
+  listenByAsking,
+  type StopSignal,
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamRequest,
+} from "./upstream.ts";
 import { formatHttpDate, tryParseDatetime } from "../memento/datetime.ts";
-import { pagesToFollow, type TimeMapReading } from "../memento/timemap-reading.ts";
+import {
+  pagesToFollow,
+  type TimeMapReader,
+  type TimeMapReading,
+} from "../memento/timemap-reading.ts";
 import { readLinks, timeMapReader } from "../memento/timemap-reader.ts";
 
 /** How much of an archive's answer is taken. */
@@ -50,10 +61,15 @@ export interface Finding {
   readonly fault: string | undefined;
 }
 
+/** Takes what came of asking an archive, once. Must not throw. */
+export interface FindingReceiver {
+  onFinding(finding: Finding): void;
+}
+
 /** What went wrong. */
 export type Fault = Pick<Finding, "code" | "failure" | "fault">;
 
-export const NOTHING_FOUND: Finding = {
+const NOTHING_FOUND: Finding = {
   mementos: undefined,
   status: undefined,
   origin: undefined,
@@ -63,11 +79,24 @@ export const NOTHING_FOUND: Finding = {
   fault: undefined,
 };
 
-/** What an answer says of itself, whatever is in it. */
-function findingOf(answer: UpstreamAnswer): Finding {
+/** What an answer says of itself, and the mementos in it. */
+function findingOf(answer: UpstreamAnswer, mementos?: MementoList): Finding {
   const { status, origin, headers } = answer;
   const age = origin === "network" ? 0 : Number(headers.get("age") ?? 0);
-  return { ...NOTHING_FOUND, status, origin, ageSeconds: age > 0 ? Math.floor(age) : 0 };
+  return {
+    mementos,
+    status,
+    origin,
+    ageSeconds: age > 0 ? Math.floor(age) : 0,
+    code: undefined,
+    failure: undefined,
+    fault: undefined,
+  };
+}
+
+/** What is found where there is no answer. */
+export function failedFinding(fault: Fault): Finding {
+  return { ...NOTHING_FOUND, ...fault };
 }
 
 /** Whether it is known what the archive has. */
@@ -100,19 +129,31 @@ function headersOf(
 /**
  * Asks an archive for all mementos of an original: its TimeMap. Where the list of archives names
  * none, the TimeGate is asked for its address.
- *
- * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
  */
-export async function askForAll(
+export function askForAll(
   upstream: Upstream,
   question: Question,
   limits: AskLimits,
-): Promise<Finding> {
+  receiver: FindingReceiver,
+): void {
   const { timemap, timegate } = question.archive;
   if (timemap !== undefined) {
-    return askTimeMap(upstream, question, limits, timemap + question.uri);
+    new TimeMapRequest(upstream, question, limits, timemap + question.uri, receiver).send();
+  } else if (timegate === undefined) {
+    receiver.onFinding(NO_ENDPOINT);
+  } else {
+    void attempt(() => askByTimeGate(upstream, question, limits, timegate)).then((finding) =>
+      receiver.onFinding(finding),
+    );
   }
-  if (timegate === undefined) return NO_ENDPOINT;
+}
+
+async function askByTimeGate(
+  upstream: Upstream,
+  question: Question,
+  limits: AskLimits,
+  timegate: string,
+): Promise<Finding> {
   const finding = await askTimeGate(upstream, question, LATEST, timegate);
   if (finding.timemap !== undefined) {
     return askTimeMap(upstream, question, limits, finding.timemap);
@@ -125,24 +166,40 @@ export async function askForAll(
 /**
  * Asks an archive for the mementos around a moment: its TimeGate, or its TimeMap where the TimeGate
  * is missing or of no use.
- *
- * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
  */
-export async function askForClosest(
+export function askForClosest(
   upstream: Upstream,
   question: Question,
   limits: AskLimits,
   datetime: number,
+  receiver: FindingReceiver,
+): void {
+  const { timegate } = question.archive;
+  if (timegate === undefined) {
+    askForAll(upstream, question, limits, receiver);
+    return;
+  }
+  void askAround(upstream, question, limits, datetime, timegate).then((finding) =>
+    receiver.onFinding(finding),
+  );
+}
+
+/** Never rejects. */
+async function askAround(
+  upstream: Upstream,
+  question: Question,
+  limits: AskLimits,
+  datetime: number,
+  timegate: string,
 ): Promise<Finding> {
-  const { timemap, timegate } = question.archive;
-  if (timegate === undefined) return askForAll(upstream, question, limits);
+  const { timemap } = question.archive;
   const found = await attempt(() => askTimeGate(upstream, question, datetime, timegate));
   if (isAnswered(found) || timemap === undefined || question.signal.aborted) return found;
   const isWorthAsking = found.failure === undefined || !ALSO_OF_TIMEMAP.has(found.failure);
   // What is kept costs the archive nothing, whatever is wrong with it.
   const cacheControl = isWorthAsking ? question.cacheControl : "only-if-cached";
   const instead = { ...question, cacheControl };
-  const all = await attempt(() => askTimeMap(upstream, instead, limits, timemap + question.uri));
+  const all = await askTimeMap(upstream, instead, limits, timemap + question.uri);
   return isAnswered(all) ? all : found;
 }
 
@@ -176,48 +233,129 @@ async function attempt(ask: () => Promise<Finding>): Promise<Finding> {
   try {
     return await ask();
   } catch (error) {
-    return { ...NOTHING_FOUND, ...faultOf(error) };
+    return failedFinding(faultOf(error));
   }
 }
 
-/**
- * Asks an archive for the TimeMap of an original, and for its other pages where it is cut in pages.
- *
- * A fault in a later page leaves the mementos of those before; it is told in the finding.
- *
- * @param url the address of the TimeMap.
- * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
- */
-async function askTimeMap(
+/** Asks for a TimeMap; never rejects. */
+function askTimeMap(
   upstream: Upstream,
   question: Question,
   limits: AskLimits,
   url: string,
 ): Promise<Finding> {
-  const answer = await askFor(upstream, question, url, limits.maxBytes);
-  const finding = findingOf(answer);
-  if (answer.status !== 200) {
-    answer.discard();
-    return finding;
+  return new Promise((resolve) => {
+    new TimeMapRequest(upstream, question, limits, url, { onFinding: resolve }).send();
+  });
+}
+
+/**
+ * Asks an archive for the TimeMap of an original, and for its other pages where it is cut in pages.
+ *
+ * A fault in a later page leaves the mementos of those before; it is told in the finding. By callbacks, as it is done
+ * for a dozen archives at every lookup.
+ */
+class TimeMapRequest implements UpstreamRequest, AnswerListener {
+  readonly archive: Archive;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly followsRedirects = true;
+  readonly isCacheable = true;
+  readonly maxBytes: number;
+  readonly signal: StopSignal;
+  readonly #upstream: Upstream;
+  readonly #question: Question;
+  readonly #limits: AskLimits;
+  readonly #receiver: FindingReceiver;
+  #answer: UpstreamAnswer | undefined;
+  #reader: TimeMapReader | undefined;
+
+  /** @param url the address of the TimeMap. */
+  constructor(
+    upstream: Upstream,
+    question: Question,
+    limits: AskLimits,
+    url: string,
+    receiver: FindingReceiver,
+  ) {
+    this.archive = question.archive;
+    this.url = url;
+    this.headers = headersOf(question);
+    this.maxBytes = limits.maxBytes;
+    this.signal = question.signal;
+    this.#upstream = upstream;
+    this.#question = question;
+    this.#limits = limits;
+    this.#receiver = receiver;
   }
-  try {
-    const reading = await readTimeMap(answer, limits.maxMementos);
+
+  send(): void {
+    const upstream = this.#upstream;
+    if (upstream.listen === undefined) void listenByAsking(upstream, this, this);
+    else upstream.listen(this, this);
+  }
+
+  onAnswer(answer: UpstreamAnswer): boolean {
+    if (answer.status !== 200) {
+      this.#receiver.onFinding(findingOf(answer));
+      return false;
+    }
+    this.#answer = answer;
+    this.#reader = readerOf(answer, this.#limits.maxMementos);
+    return true;
+  }
+
+  onChunk(chunk: Uint8Array): void {
+    this.#reader?.write(chunk);
+  }
+
+  onFail(error: unknown): void {
+    const answer = this.#answer;
+    const fault = faultOf(error);
+    this.#receiver.onFinding(
+      answer === undefined ? failedFinding(fault) : { ...findingOf(answer), ...fault },
+    );
+  }
+
+  onEnd(): void {
+    try {
+      this.#take();
+    } catch (error) {
+      this.onFail(error);
+    }
+  }
+
+  /** Takes the whole body. */
+  #take(): void {
+    const reading = this.#reader?.end();
+    const answer = this.#answer;
+    if (reading === undefined || answer === undefined) return; // never before there is an answer
     const pages = pagesToFollow(reading);
     if (reading.mementos.count === 0 && pages.length === 0 && !isTimeMap(reading)) {
       const has = reading.faults === 0 ? "nothing in it" : quote(reading.firstFault ?? "", 40);
       const fault = `the answer is not a TimeMap; it has ${has}`;
-      return { ...finding, code: "MM_BAD_INPUT", failure: "bad-timemap", fault };
+      this.#receiver.onFinding({
+        ...findingOf(answer),
+        code: "MM_BAD_INPUT",
+        failure: "bad-timemap",
+        fault,
+      });
+      return;
     }
     const mementos = resolved(reading.mementos, answer.url);
-    if (pages.length === 0) return { ...finding, mementos };
-    const pageFault = await addPages(upstream, question, limits, {
+    const finding = findingOf(answer, mementos);
+    if (pages.length === 0) {
+      this.#receiver.onFinding(finding);
+      return;
+    }
+    void addPages(this.#upstream, this.#question, this.#limits, {
       mementos,
       waiting: addressesOf(reading, answer.url),
-      seen: new Set([url, answer.url]),
-    });
-    return { ...finding, mementos, ...pageFault };
-  } catch (error) {
-    return { ...finding, ...faultOf(error) };
+      seen: new Set([this.url, answer.url]),
+    }).then(
+      (fault) => this.#receiver.onFinding({ ...finding, ...fault }),
+      (error: unknown) => this.onFail(error),
+    );
   }
 }
 
@@ -289,10 +427,14 @@ function askFor(
 
 /** @throws MM_HTTP, MM_LIMIT */
 async function readTimeMap(answer: UpstreamAnswer, maxMementos: number): Promise<TimeMapReading> {
-  const contentType = answer.headers.get("content-type") ?? undefined;
-  const reader = timeMapReader({ contentType, url: answer.url, maxMementos });
+  const reader = readerOf(answer, maxMementos);
   await answer.read((chunk) => reader.write(chunk));
   return reader.end();
+}
+
+function readerOf({ headers, url }: UpstreamAnswer, maxMementos: number): TimeMapReader {
+  const contentType = headers.get("content-type") ?? undefined;
+  return timeMapReader({ contentType, url, maxMementos });
 }
 
 function addressesOf(reading: TimeMapReading, base: string): string[] {

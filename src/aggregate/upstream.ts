@@ -43,6 +43,20 @@ export interface UpstreamAnswer {
   discard(): void;
 }
 
+/**
+ * Takes an answer as it comes: `onAnswer`, then `onChunk` any number of times and `onEnd` where the body is wanted; or
+ * `onFail` at any time, after which nothing is called. May be called before `listen` returns.
+ */
+export interface AnswerListener {
+  /** Whether the body is wanted. Must not throw. */
+  onAnswer(answer: UpstreamAnswer): boolean;
+  /** What it throws ends the answer, and goes to `onFail`. */
+  onChunk(chunk: Uint8Array): void;
+  /** Must not throw, nor must `onFail`. */
+  onEnd(): void;
+  onFail(error: unknown): void;
+}
+
 /** Whether an endpoint can be asked now. */
 export interface EndpointState {
   /** `probing`: was dormant, and one request finds out whether it is back. */
@@ -70,17 +84,42 @@ export interface Upstream {
    *   address, an archive that is dormant), MM_BAD_URI.
    */
   ask(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /** The same without promises, which take a tenth of the time of a lookup; default by `ask`. */
+  listen?(request: UpstreamRequest, listener: AnswerListener): void;
   stateOf(archive: Archive): UpstreamState;
   /** Whether an endpoint that the archive has is dormant; not when it is time to probe it. */
   isDormant(archive: Archive, endpoint: Endpoint): boolean;
 }
 
+/** Has an upstream that gives promises call a listener. */
+export async function listenByAsking(
+  upstream: Upstream,
+  request: UpstreamRequest,
+  listener: AnswerListener,
+): Promise<void> {
+  try {
+    const answer = await upstream.ask(request);
+    if (!listener.onAnswer(answer)) {
+      answer.discard();
+      return;
+    }
+    await answer.read((chunk) => listener.onChunk(chunk));
+  } catch (error) {
+    listener.onFail(error);
+    return;
+  }
+  listener.onEnd();
+}
+
+/** Told of an abort: a function, or an object as DOM has them. */
+export type StopListener = (() => void) | { handleEvent(): void };
+
 /** What tells that an answer is not wanted any more: an `AbortSignal`, or something lighter. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
-  addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
+  addEventListener(type: "abort", listener: StopListener): void;
+  removeEventListener(type: "abort", listener: StopListener): void;
 }
 
 /**
@@ -92,14 +131,16 @@ export interface StopSignal {
 export class Stop implements StopSignal {
   aborted = false;
   reason: unknown;
-  readonly #listeners = new Set<() => void>();
+  /** Few, so that one is soon found. */
+  #listeners: StopListener[] = [];
 
-  addEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.add(listener);
+  addEventListener(_type: "abort", listener: StopListener): void {
+    this.#listeners.push(listener);
   }
 
-  removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.delete(listener);
+  removeEventListener(_type: "abort", listener: StopListener): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at !== -1) this.#listeners.splice(at, 1);
   }
 
   /** Tells all who listen, once. */
@@ -107,7 +148,11 @@ export class Stop implements StopSignal {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    for (const listener of this.#listeners) listener();
-    this.#listeners.clear();
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) {
+      if (typeof listener === "function") listener();
+      else listener.handleEvent();
+    }
   }
 }

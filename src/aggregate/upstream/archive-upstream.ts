@@ -1,6 +1,7 @@
 import { asError } from "../../errors.ts";
 import type { LookupFunction } from "node:net";
 import type {
+  AnswerListener,
   Endpoint,
   EndpointState,
   Upstream,
@@ -27,7 +28,7 @@ import {
 } from "./http-cache.ts";
 import { Limits, type LimitsOptions } from "./limits.ts";
 import { type TurnGrant, TurnSource, TURNS_TOPIC } from "./turns.ts";
-import { SharedAnswer, UnderWay } from "./shared-answer.ts";
+import { type HeadListener, SharedAnswer, UnderWay } from "./shared-answer.ts";
 import { OriginPools } from "../../http/origin-pools.ts";
 
 const DEFAULT_TOTAL_MS = 60_000;
@@ -175,23 +176,37 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    return new Promise((resolve, reject) => {
+      const onAnswer = (answer: UpstreamAnswer): true => {
+        resolve(answer);
+        return true;
+      };
+      this.#ask(request, { onAnswer, onFail: reject });
+    });
+  }
+
+  listen(request: UpstreamRequest, listener: AnswerListener): void {
+    this.#ask(request, listener);
+  }
+
+  #ask(request: UpstreamRequest, listener: HeadListener): void {
     const known = this.#archives.get(request.archive.id) ?? this.#meet(request.archive, undefined);
     const archive = known.asked[request.endpoint ?? "timemap"];
     const hash = this.#underWay.hashOf(request);
     const shared = this.#underWay.find(request, hash);
     if (shared !== undefined) {
       archive.counters.coalesced += 1;
-      return shared.join(request, "coalesced");
+      shared.join(request, "coalesced", listener);
+      return;
     }
     const answer = new SharedAnswer(request, hash, this.#underWay);
-    const joined = answer.join(request, undefined);
-    if (answer.isAbandoned) return joined;
+    answer.join(request, undefined, listener);
+    if (answer.isAbandoned) return;
     try {
       this.#begin(archive, request, answer);
     } catch (error) {
       answer.onFail(asError(error));
     }
-    return joined;
   }
 
   stateOf(archive: Archive): UpstreamState {

@@ -1,4 +1,4 @@
-import type { StopSignal, UpstreamAnswer, UpstreamRequest } from "../upstream.ts";
+import type { AnswerListener, StopSignal, UpstreamAnswer, UpstreamRequest } from "../upstream.ts";
 import { holdChunk } from "../../bytes/hold-chunk.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
@@ -61,21 +61,27 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
   join(
     request: UpstreamRequest,
     origin: UpstreamAnswer["origin"] | undefined,
-  ): Promise<UpstreamAnswer> {
-    if (this.#error !== undefined) return Promise.reject(this.#error);
+    listener: HeadListener,
+  ): void {
+    if (this.#error !== undefined) {
+      listener.onFail(this.#error);
+      return;
+    }
     if (request.signal?.aborted === true) {
       this.#endIfAbandoned();
-      return Promise.reject(interruption(request.signal));
+      listener.onFail(interruption(request.signal));
+      return;
     }
-    const caller = new Caller(this, request, origin);
+    const caller = new Caller(this, request, origin, listener);
     if (this.#callers.length === 0) this.#callers = [caller];
     else this.#callers.push(caller);
-    return this.#head === undefined ? caller.waitForHead() : Promise.resolve(caller);
+    if (this.#head !== undefined) caller.onHead();
   }
 
   onHead(head: AnswerHead): void {
     this.#head = head;
-    for (const caller of this.#callers) caller.onHead();
+    // Backwards: a caller that does not want the body leaves.
+    for (let at = this.#callers.length - 1; at >= 0; at--) this.#callers[at].onHead();
   }
 
   onChunk(chunk: Uint8Array): boolean {
@@ -170,36 +176,37 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
   }
 }
 
+/** Takes the head of an answer, or an error; and the body, if it is one who wants it as it comes. */
+export type HeadListener = Pick<AnswerListener, "onAnswer" | "onFail"> & Partial<AnswerListener>;
+
+/** Takes a body. */
+type BodyListener = Pick<AnswerListener, "onChunk" | "onEnd" | "onFail">;
+
 /** One who asked; also the answer as they see it. */
 class Caller implements UpstreamAnswer {
   readonly #answer: SharedAnswer;
   readonly #maxBytes: number;
   readonly #origin: UpstreamAnswer["origin"] | undefined;
   readonly #signal: StopSignal | undefined;
-  #onAbort: (() => void) | undefined;
+  /** Who waits for the head, and who reads the body. */
+  #waiting: HeadListener | undefined;
+  #reading: BodyListener | undefined;
   #bytes = 0;
   #error: Error | undefined;
   #isGone = false;
-  #take: ((chunk: Uint8Array) => void) | undefined;
-  #resolveHead: ((answer: UpstreamAnswer) => void) | undefined;
-  #resolveBody: (() => void) | undefined;
-  #reject: ((error: Error) => void) | undefined;
 
   constructor(
     answer: SharedAnswer,
     { maxBytes, signal }: UpstreamRequest,
     origin: UpstreamAnswer["origin"] | undefined,
+    listener: HeadListener,
   ) {
     this.#answer = answer;
     this.#maxBytes = maxBytes;
     this.#signal = signal;
     this.#origin = origin;
-    if (signal === undefined) return;
-    this.#onAbort = () => {
-      this.#answer.leave(this);
-      this.onFail(interruption(signal));
-    };
-    signal.addEventListener("abort", this.#onAbort);
+    this.#waiting = listener;
+    signal?.addEventListener("abort", this);
   }
 
   get status(): number {
@@ -219,27 +226,22 @@ class Caller implements UpstreamAnswer {
   }
 
   get isReading(): boolean {
-    return this.#take !== undefined;
-  }
-
-  waitForHead(): Promise<UpstreamAnswer> {
-    return new Promise((resolve, reject) => {
-      this.#resolveHead = resolve;
-      this.#reject = reject;
-    });
+    return this.#reading !== undefined;
   }
 
   read(take: (chunk: Uint8Array) => void): Promise<void> {
     if (this.#error !== undefined) return Promise.reject(this.#error);
-    if (this.#isGone || this.#take !== undefined) {
+    if (this.#isGone || this.#reading !== undefined) {
       return Promise.reject(new Error("the body of an answer can be read once"));
     }
     return new Promise((resolve, reject) => {
-      this.#take = take;
-      this.#resolveBody = resolve;
-      this.#reject = reject;
-      this.#answer.replayTo(this);
+      this.#readTo({ onChunk: take, onEnd: resolve, onFail: reject });
     });
+  }
+
+  #readTo(listener: BodyListener): void {
+    this.#reading = listener;
+    this.#answer.replayTo(this);
   }
 
   discard(): void {
@@ -248,18 +250,30 @@ class Caller implements UpstreamAnswer {
     this.#answer.leave(this);
   }
 
+  /** The signal is aborted. */
+  handleEvent(): void {
+    this.#answer.leave(this);
+    this.onFail(interruption({ reason: this.#signal?.reason }));
+  }
+
   onHead(): void {
-    this.#resolveHead?.(this);
-    this.#resolveHead = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) return;
+    const isWanted = waiting.onAnswer(this);
+    if (isBodyListener(waiting)) {
+      if (isWanted) this.#readTo(waiting);
+      else this.discard();
+    }
   }
 
   /** Whether it is reading, and went well. */
   onChunk(chunk: Uint8Array): boolean {
-    if (this.#take === undefined) return false;
+    if (this.#reading === undefined) return false;
     this.#bytes += chunk.length;
     try {
       if (this.#bytes > this.#maxBytes) throw tooLong(this.url, this.#maxBytes);
-      this.#take(chunk);
+      this.#reading.onChunk(chunk);
       return true;
     } catch (error) {
       this.#answer.leave(this);
@@ -270,23 +284,26 @@ class Caller implements UpstreamAnswer {
 
   onEnd(): void {
     // Who has not begun to read comes back for what is kept.
-    if (this.#take === undefined) return;
+    if (this.#reading === undefined) return;
     this.#forgetSignal();
-    this.#resolveBody?.();
+    this.#reading.onEnd();
   }
 
   onFail(error: Error): void {
+    if (this.#isGone) return;
     this.#isGone = true;
     this.#error = error;
     this.#forgetSignal();
-    this.#reject?.(error);
+    (this.#reading ?? this.#waiting)?.onFail(error);
   }
 
   #forgetSignal(): void {
-    if (this.#onAbort === undefined) return;
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#onAbort = undefined;
+    this.#signal?.removeEventListener("abort", this);
   }
+}
+
+function isBodyListener(listener: HeadListener): listener is AnswerListener {
+  return listener.onChunk !== undefined;
 }
 
 function tooLong(url: string, maxBytes: number): MementoMapError {
