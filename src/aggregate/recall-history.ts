@@ -23,9 +23,9 @@ export class RecallHistory implements SessionObserver {
     const now = this.#clock();
     // The clock may have been set back.
     if (Math.abs(now - this.#notedAt) < LEAST_APART_MS) return;
+    this.#notedAt = now;
     const recall = this.#recall();
     if (recall === undefined) return;
-    this.#notedAt = now;
     this.#rings.minutes.set(now, recall);
     this.#rings.hours.set(now, recall);
   }

@@ -140,7 +140,10 @@ export class Stop implements StopSignal {
 
   removeEventListener(_type: "abort", listener: StopListener): void {
     const at = this.#listeners.indexOf(listener);
-    if (at !== -1) this.#listeners.splice(at, 1);
+    if (at === -1) return;
+    // The last takes its place.
+    const last = this.#listeners.pop();
+    if (last !== undefined && at < this.#listeners.length) this.#listeners[at] = last;
   }
 
   /** Tells all who listen, once. */

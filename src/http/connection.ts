@@ -334,7 +334,8 @@ export class Connection implements Hop {
   }
 
   #handOn(bytes: Buffer): void {
-    const chunk = Buffer.from(bytes.subarray(this.#bodyStart, this.#bodyStop));
+    const chunk = Buffer.allocUnsafe(this.#bodyStop - this.#bodyStart);
+    bytes.copy(chunk, 0, this.#bodyStart, this.#bodyStop);
     const mayGoOn = this.#sending?.handler.onData(chunk) !== false;
     if (!mayGoOn && !this.#isGone && this.#next !== NEXT.finish) this.#isPaused = true;
   }

@@ -134,22 +134,38 @@ export class Timings {
   }
 }
 
+/** A number that only grows; a counter of prom-client looks its labels up for each increment. */
+export class Count {
+  value = 0;
+
+  inc(by = 1): void {
+    this.value += by;
+  }
+}
+
 /** What a server counts, and how it is exposed to Prometheus. */
 export class Metrics {
   /** For metrics of your own, and for a registry that joins several. */
   readonly registry: Registry = new Registry();
-  readonly lookups: Counter;
-  readonly sentBytes: Counter;
-  readonly #requests: Counter<"route" | "status">;
+  readonly lookups: Count;
+  readonly sentBytes: Count;
+  /** By route and status. */
+  readonly #requests = new Map<RouteName, Map<number, Count>>();
   readonly #durations: Timings;
 
   constructor() {
-    const registers = [this.registry];
-    this.#requests = new Counter({
+    this.read({
       name: "mementomap_requests_total",
       help: "Requests answered.",
-      labelNames: ["route", "status"],
-      registers,
+      type: "counter",
+      labels: ["route", "status"],
+      read: () =>
+        Array.from(this.#requests, ([route, counts]) =>
+          Array.from(counts, ([status, { value }]) => ({
+            labels: { route, status: String(status) },
+            value,
+          })),
+        ).flat(),
     });
     this.#durations = this.timings({
       name: "mementomap_request_seconds",
@@ -157,16 +173,8 @@ export class Metrics {
       label: "route",
       buckets: DURATION_BUCKETS,
     });
-    this.lookups = new Counter({
-      name: "mementomap_lookups_total",
-      help: "URIs looked up.",
-      registers,
-    });
-    this.sentBytes = new Counter({
-      name: "mementomap_sent_bytes_total",
-      help: "Bytes sent to clients.",
-      registers,
-    });
+    this.lookups = this.count("mementomap_lookups_total", "URIs looked up.");
+    this.sentBytes = this.count("mementomap_sent_bytes_total", "Bytes sent to clients.");
     this.read({
       name: "mementomap_build_info",
       help: "1, with the versions of mementomap and Node as labels.",
@@ -184,8 +192,23 @@ export class Metrics {
   }
 
   request(route: RouteName, status: number, seconds: number): void {
-    this.#requests.inc({ route, status });
+    this.#requestsOf(route, status).inc();
     this.#durations.observe(seconds, route);
+  }
+
+  #requestsOf(route: RouteName, status: number): Count {
+    let byStatus = this.#requests.get(route);
+    if (byStatus === undefined) this.#requests.set(route, (byStatus = new Map<number, Count>()));
+    let count = byStatus.get(status);
+    if (count === undefined) byStatus.set(status, (count = new Count()));
+    return count;
+  }
+
+  /** Makes and exposes a counter. */
+  count(name: string, help: string): Count {
+    const count = new Count();
+    this.read({ name, help, type: "counter", read: () => [{ value: count.value }] });
+    return count;
   }
 
   /** Makes and exposes a histogram of times. */

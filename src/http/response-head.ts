@@ -17,7 +17,7 @@ export interface ResponseHead {
   readonly keptMs: number | undefined;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\u0020-\u007e\u0080-\u00ff]*)?$/;
+const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\u0020-\u007e\u0080-\u00ff]*)?$/;
 const FIELDS = /^(?:[\w!#$%&'*+.^`|~-]+:[\t\u0020-\u007e\u0080-\u00ff]*\r\n)*$/;
 /** A value may go on in the next line; nobody should write so any more (RFC 9112, section 5.2). */
 const FOLD = /\r\n[\t ]+/g;
@@ -29,9 +29,10 @@ const FOLD = /\r\n[\t ]+/g;
  */
 export function parseResponseHead(text: string, method: string): ResponseHead {
   const lineEnd = text.indexOf("\r\n");
-  const [, minor, digits] = STATUS_LINE.exec(text.slice(0, lineEnd)) ?? [];
-  if (digits === undefined) throw httpFault("the answer does not begin as HTTP/1.1 does");
-  const status = Number(digits);
+  if (!STATUS_LINE.test(text.slice(0, lineEnd)))
+    throw httpFault("the answer does not begin as HTTP/1.1 does");
+  const isMinor1 = text.charAt(7) === "1";
+  const status = Number(text.slice(9, 12));
   let block = text.slice(lineEnd + 2);
   if (!FIELDS.test(block)) {
     block = block.replaceAll(FOLD, " ");
@@ -50,7 +51,7 @@ export function parseResponseHead(text: string, method: string): ResponseHead {
         ? "close"
         : "length";
   // Chunks came with HTTP/1.1: where they end may be a matter of opinion (RFC 9112, section 6.1).
-  const isReusable = !framing.isClosed && (minor === "1" || (framing.isKept && !isEncoded));
+  const isReusable = !framing.isClosed && (isMinor1 || (framing.isKept && !isEncoded));
   return {
     status,
     fields: new HeaderBlock(block),

@@ -49,7 +49,7 @@ export interface ForwardedAnswer {
   readonly status: number;
   /** Names and values by turns, without what Node writes itself. */
   readonly fields: readonly string[];
-  readonly body: Uint8Array;
+  readonly body: string | Uint8Array;
 }
 
 /** Sends an answer that is whole. */

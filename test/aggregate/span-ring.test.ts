@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { joinRecalls, RecallHistory } from "../../src/aggregate/recall-history.ts";
 import { SpanRing } from "../../src/aggregate/span-ring.ts";
 
@@ -52,6 +52,7 @@ describe("RecallHistory", () => {
     one?.ended();
     expect(one?.report().minutes.every((value) => value === null)).toBe(true);
     recall = 0.9;
+    now += 1000;
     one?.ended();
     recall = 0.7;
     two?.ended();
@@ -62,5 +63,13 @@ describe("RecallHistory", () => {
     expect(joined.minutes).toHaveLength(60);
     expect(joined.minutes.slice(-3)).toEqual([null, 0.8, 0.8]);
     expect(joined.hours.at(-1)).toBeCloseTo(0.85);
+  });
+
+  it("is estimated once a second, also while it is not known", () => {
+    let now = 0;
+    const recall = vi.fn<() => undefined>();
+    const history = new RecallHistory(recall, () => now);
+    for (; now < 3000; now += 100) history.ended();
+    expect(recall).toHaveBeenCalledTimes(3);
   });
 });

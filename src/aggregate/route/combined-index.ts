@@ -66,6 +66,7 @@ export class CombinedIndex {
   /** Finds for every map the row that decides about the SURT `bytes[start, end)`. */
   lookupKeyBytes(bytes: Uint8Array, start: number, end: number): void {
     this.rows.fill(-1);
+    if (this.#groups.length === 0) return;
     const scan = this.#scan.scan(bytes, start, end) ? this.#scan : undefined;
     for (const group of this.#groups) group.find(scan, bytes, start, end);
   }

@@ -5,6 +5,7 @@ import type { StopSignal } from "../upstream.ts";
 import type { RouteName } from "../../http/metrics.ts";
 import { type Problem } from "../../http/reply.ts";
 import { sendProblem } from "../../http/send.ts";
+import type { ForwardedAnswer } from "../../http/socket-forward.ts";
 import type { Preferences } from "./preferences.ts";
 
 /** A request to the aggregator that is being answered. */
@@ -24,6 +25,8 @@ export interface AggregatorExchange {
   /** What the request is counted as in metrics. */
   route: RouteName;
   readonly style: AnswerStyle;
+  /** Called with an answer that is sent whole, where it may be given again. */
+  onAnswer?: ((answer: ForwardedAnswer) => void) | undefined;
   /** Links to maps of what was learnt, for answers about the service itself. */
   mapLinks?: string | undefined;
 }
@@ -162,13 +165,14 @@ export function sendJson(
 
 /** Sends a text of known length. */
 export function sendBody(
-  { response, isHead }: AggregatorExchange,
+  { response, isHead, onAnswer }: AggregatorExchange,
   status: number,
   headers: HeaderList,
   contentType: string,
   body: string | Uint8Array,
 ): void {
   headers.push("Content-Type", contentType, "Content-Length", String(Buffer.byteLength(body)));
+  onAnswer?.({ status, fields: headers, body });
   response.writeHead(status, headers);
   response.end(isHead ? undefined : body);
 }

@@ -1,6 +1,12 @@
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { ArchiveCounters } from "../upstream/archive-health.ts";
-import { Metrics, type ReadMetric, type Sample, type Timings } from "../../http/metrics.ts";
+import {
+  type Count,
+  Metrics,
+  type ReadMetric,
+  type Sample,
+  type Timings,
+} from "../../http/metrics.ts";
 import type { ArchiveStatus, ServiceLoad, ServiceStatus } from "./service-status.ts";
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
@@ -8,12 +14,18 @@ const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30];
 
 /** What an aggregator counts. To time archives, it is one of the aggregator's observers. */
 export class AggregatorMetrics extends Metrics implements SessionObserver {
+  /** Requests that were answered with an answer of the last minute. */
+  readonly repeatedAnswers: Count;
   /** How long questions waited for their turn. */
   readonly questionWaits: Timings;
   readonly #archiveSeconds: Timings;
 
   constructor() {
     super();
+    this.repeatedAnswers = this.count(
+      "mementomap_repeated_answers_total",
+      "Requests that got an answer of the last minute again.",
+    );
     this.#archiveSeconds = this.timings({
       name: "mementomap_archive_seconds",
       help: "Time until an archive answered; without answers from the cache.",

@@ -26,6 +26,7 @@ import {
   type Problem,
 } from "../../http/reply.ts";
 import { NodeRequest, sendReply } from "../../http/send.ts";
+import { sendForwarded } from "../../http/socket-forward.ts";
 import type { ViewName } from "../../page/page-data.ts";
 import { pathPrefix, splitTarget } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
@@ -42,6 +43,7 @@ import {
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { BASE_HEADER, type Peers } from "./peers.ts";
+import { RecentAnswers } from "./recent-answers.ts";
 import { HeldMaps } from "./held-maps.ts";
 import type { LearntMaps } from "./learnt-maps.ts";
 import type { MapKeeper } from "../route/map-keeper.ts";
@@ -89,6 +91,8 @@ export interface AggregatorServiceOptions extends AggregationOptions {
   readonly processes?: ServiceProcesses | undefined;
   /** Those of them that requests are forwarded to; default none. */
   readonly peers?: Peers | undefined;
+  /** Answers that are given again; default none are. */
+  readonly recentAnswers?: RecentAnswers | undefined;
   /** Maps of what was learnt, for `/maps`; default none. */
   readonly learntMaps?: LearntMaps | undefined;
   /** The maps that it goes by, for people to explore and compare; default none. */
@@ -306,6 +310,7 @@ export class AggregatorService {
   #aggregate(exchange: AggregatorExchange, target: AskedTarget): void {
     exchange.route = target.name === "stream" ? "timemap" : AGGREGATION_ROUTES[target.name].counted;
     if (!exchange.isForwarded) this.metrics.lookups.inc();
+    if (this.#repeat(exchange, target.original)) return;
     const route = this.#routeRequest(exchange, target.original);
     // It may be called later, where nobody catches.
     const answerHere = (): void => {
@@ -318,6 +323,21 @@ export class AggregatorService {
     const peers = exchange.isForwarded ? undefined : this.#options.peers;
     if (peers === undefined) answerHere();
     else peers.forward(exchange, target.original, answerHere);
+  }
+
+  /** Whether the answer was given lately, and is given again. */
+  #repeat(exchange: AggregatorExchange, original: string): boolean {
+    const recent = this.#options.recentAnswers;
+    const key = recent && RecentAnswers.keyOf(exchange);
+    if (recent === undefined || key === undefined) return false;
+    const answer = recent.find(key, original);
+    if (answer === undefined) {
+      exchange.onAnswer = (given) => recent.put(key, given);
+      return false;
+    }
+    this.metrics.repeatedAnswers.inc();
+    sendForwarded(exchange.response, answer);
+    return true;
   }
 
   #admit(exchange: AggregatorExchange, target: AskedTarget, route: RouteRequest): void {

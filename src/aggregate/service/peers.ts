@@ -1,11 +1,10 @@
 import { listen, type Listening, type RequestHandler } from "../../http/listen.ts";
-import { type ForwardedExchange, sendForwarded, SocketForward } from "../../http/socket-forward.ts";
+import { SocketForward } from "../../http/socket-forward.ts";
 import { roomForFiles } from "../../files/open-files.ts";
 import type { Bus } from "../../files/processes/bus.ts";
 import { textHash } from "../upstream/cache-store.ts";
 import type { AggregatorExchange } from "./aggregator-exchange.ts";
 import { ClaimChannel, ClaimServer, Holders } from "./claims.ts";
-import { RecentAnswers } from "./recent-answers.ts";
 
 /** Says where the clients of another process think they are. */
 export const BASE_HEADER = "x-mementomap-base";
@@ -47,8 +46,6 @@ export interface PeersOptions {
   readonly graceMs: number;
   /** Whether the owner of an original answers for it, because caches outlive processes; default the first asked. */
   readonly ownersAnswer?: boolean | undefined;
-  /** Whether an answer that another process gave may be given again for ten seconds; default false. */
-  readonly reusesAnswers?: boolean | undefined;
 }
 
 /**
@@ -65,13 +62,11 @@ export class Peers {
   /** Who answers for the originals that this process owns. */
   readonly holders: Holders = new Holders();
   readonly #claims: ClaimServer;
-  readonly #recent: RecentAnswers | undefined;
   #listening: Listening | undefined;
 
   constructor(options: PeersOptions) {
     const { bus } = options;
     this.#options = options;
-    this.#recent = options.reusesAnswers === true ? new RecentAnswers() : undefined;
     this.#claims = new ClaimServer((hash, asking) => this.#claim(hash, asking));
     // Other processes are of the same program.
     bus.subscribe(TOPIC, (message) => this.#take(message as PeerMessage));
@@ -95,13 +90,6 @@ export class Peers {
 
   /** Forwards a request to the process that answers for an original, or calls `answerHere`. */
   forward(exchange: AggregatorExchange, original: string, answerHere: () => void): void {
-    const recent = this.#recent;
-    const key = recent && RecentAnswers.keyOf(exchange);
-    const known = key === undefined ? undefined : recent?.find(key);
-    if (known !== undefined) {
-      sendForwarded(exchange.response, known);
-      return;
-    }
     const hash = textHash(original, 0);
     const owner = this.#ownerOf(hash);
     const forwardTo = (peer: Peer | undefined): void => {
@@ -109,10 +97,8 @@ export class Peers {
         answerHere();
         return;
       }
-      const { request, response, base, signal } = exchange;
+      const { request, response, base, signal, onAnswer } = exchange;
       const headers = [BASE_HEADER, base];
-      const onAnswer: ForwardedExchange["onAnswer"] =
-        key === undefined ? undefined : (answer) => recent?.put(key, answer);
       peer.forward.forward({ request, response, headers, signal, onFailed: answerHere, onAnswer });
     };
     const onHolder = (holder: number | undefined): void =>
@@ -126,11 +112,6 @@ export class Peers {
     const { number } = this.#options;
     const isAlive = (other: number): boolean => other === number || this.#peers.has(other);
     return this.holders.claim(hash, asking, isAlive);
-  }
-
-  /** Forwards again what was just answered: archives or their maps are others. */
-  forgetAnswers(): void {
-    this.#recent?.clear();
   }
 
   /** Tells the others that this process takes no more; what they have sent is answered. */

@@ -1,3 +1,5 @@
+import { LF } from "../../bytes/bytes.ts";
+
 /** An answer as a cache keeps it. */
 export interface CachedAnswer {
   /** When it came, or was last found unchanged: milliseconds since 1970. */
@@ -40,15 +42,22 @@ interface KeptHead {
 }
 
 export function encodeHead(key: string, answer: CachedAnswer): string {
-  const { receivedAt, status, url, headerBlock, requestHeaders } = answer;
-  const place = key.endsWith(`\n${url}`) ? "" : url;
+  return `${key}${aboutAnswer(key, answer)}${answer.headerBlock}`;
+}
+
+/** What is between the key and the headers. */
+function aboutAnswer(key: string, answer: CachedAnswer): string {
+  const { receivedAt, status, url, requestHeaders } = answer;
+  const start = key.length - url.length;
+  const isAsked = start > 0 && key.charCodeAt(start - 1) === LF && key.endsWith(url);
+  const place = isAsked ? "" : url;
   let asked = "";
   let count = 0;
   for (const name of Object.keys(requestHeaders)) {
     asked += `${name}: ${requestHeaders[name]}\r\n`;
     count += 1;
   }
-  return `${key}\n${status} ${receivedAt}\n${place}\n${count}\n${asked}${headerBlock}`;
+  return `\n${status} ${receivedAt}\n${place}\n${count}\n${asked}`;
 }
 
 /** The opposite of `encodeHead`. */
@@ -151,18 +160,22 @@ export class MemoryStore implements CacheStore {
   /** Answers of more than a quarter of all room are not kept. */
   put(key: string, answer: CachedAnswer): void {
     const hash = textHash(key, this.#seed);
-    const head = encodeHead(key, answer);
-    const size = FRAME_BYTES + head.length + answer.body.byteLength;
+    const { headerBlock, body } = answer;
+    const about = aboutAnswer(key, answer);
+    const headLength = key.length + about.length + headerBlock.length;
+    const size = FRAME_BYTES + headLength + body.byteLength;
     if (size > this.#maxBytes / 4) {
       this.#places.delete(hash);
       return;
     }
     const slab = this.#slabFor(size);
     const { bytes, used } = slab;
-    bytes.writeUInt32LE(head.length, used);
-    bytes.writeUInt32LE(answer.body.byteLength, used + 4);
-    bytes.write(head, used + FRAME_BYTES, "latin1");
-    bytes.set(answer.body, used + FRAME_BYTES + head.length);
+    bytes.writeUInt32LE(headLength, used);
+    bytes.writeUInt32LE(body.byteLength, used + 4);
+    // Part by part: to join them takes as much memory again.
+    let at = used + FRAME_BYTES;
+    for (const part of [key, about, headerBlock]) at += bytes.write(part, at, "latin1");
+    bytes.set(body, at);
     slab.used += size;
     this.#places.set(hash, (this.#oldest + this.#slabs.length - 1) * SLAB_STEP + used);
   }

@@ -81,7 +81,8 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
   onHead(head: AnswerHead): void {
     this.#head = head;
     // Backwards: a caller that does not want the body leaves.
-    for (let at = this.#callers.length - 1; at >= 0; at--) this.#callers[at].onHead();
+    const callers = this.#callers;
+    for (let at = callers.length - 1; at >= 0; at--) callers[at].onHead();
   }
 
   onChunk(chunk: Uint8Array): boolean {
@@ -146,7 +147,8 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
   leave(caller: Caller): void {
     const at = this.#callers.indexOf(caller);
     if (at === -1) return;
-    this.#callers.splice(at, 1);
+    if (this.#callers.length === 1) this.#callers = NOBODY;
+    else this.#callers.splice(at, 1);
     this.#endIfAbandoned();
   }
 

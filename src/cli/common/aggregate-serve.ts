@@ -11,6 +11,7 @@ import { type ServiceProcesses, ServiceStatus } from "../../aggregate/service/se
 import { SharedRateLimit } from "../../aggregate/service/shared-rate.ts";
 import { internalFault } from "../../errors.ts";
 import { Peers } from "../../aggregate/service/peers.ts";
+import { RecentAnswers } from "../../aggregate/service/recent-answers.ts";
 import { Monitor } from "../../aggregate/memgator-events.ts";
 import { RateLimit } from "../../http/listen.ts";
 import {
@@ -77,7 +78,10 @@ export async function serveAggregator(
   const monitor = values.monitor ? monitorOf(worker) : undefined;
   const metrics = new AggregatorMetrics();
   metrics.readProcess();
-  const observers = monitor === undefined ? [metrics] : [metrics, monitor];
+  // What is logged and shown is every lookup.
+  const isEachShown = values.log !== undefined || monitor !== undefined;
+  const recentAnswers = values.cache === 0 || isEachShown ? undefined : new RecentAnswers();
+  const observers = [metrics, monitor, recentAnswers].filter((each) => each !== undefined);
   const setUp = await setUpAggregator(own, io, {
     log,
     observers,
@@ -102,7 +106,7 @@ export async function serveAggregator(
     // The list first: it may name other maps.
     await reload.reload();
     await open.keeper.refresh();
-    peers?.forgetAnswers();
+    recentAnswers?.clear();
   });
   const offHangUp = io.onHangUp?.(onHangUp);
   const offReload = worker?.link.onReload(onHangUp);
@@ -137,6 +141,7 @@ export async function serveAggregator(
       trustedProxies: values["trust-proxy"],
       processes: worker && processesOf(worker, () => service),
       peers,
+      recentAnswers,
       learntMaps: open.learntMaps,
       keeper: open.keeper,
       log,
@@ -224,8 +229,6 @@ function peersOf({ link, place, id, socket }: OneOfWorkers, values: AggregateVal
     timeoutMs: values.timeout + MARGIN_MS,
     graceMs: values.grace,
     ownersAnswer: values["cache-dir"] !== undefined,
-    // What is logged and shown is every lookup.
-    reusesAnswers: values.cache !== 0 && values.log === undefined && !values.monitor,
   });
 }
 
