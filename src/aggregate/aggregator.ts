@@ -244,7 +244,7 @@ class Aggregating {
       if (!isSample(decisions[asked])) this.#needed += 1;
     }
     for (let place = 0; place < asked; place++) this.#ask(decisions[place]);
-    if (asked === 0) this.#goOn();
+    if (!this.#isOver) this.#goOn();
     if (this.#isOver) return;
     this.#timer = setTimeout(() => {
       try {

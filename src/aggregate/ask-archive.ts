@@ -291,8 +291,12 @@ class TimeMapRequest implements UpstreamRequest, AnswerListener {
 
   send(): void {
     const upstream = this.#upstream;
-    if (upstream.listen === undefined) void listenByAsking(upstream, this, this);
-    else upstream.listen(this, this);
+    try {
+      if (upstream.listen === undefined) void listenByAsking(upstream, this, this);
+      else upstream.listen(this, this);
+    } catch (error) {
+      this.onFail(error);
+    }
   }
 
   onAnswer(answer: UpstreamAnswer): boolean {

@@ -5,6 +5,7 @@ import { MementoMapError } from "../../src/errors.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
 import type { Router } from "../../src/aggregate/route/decision.ts";
 import { MapRouter } from "../../src/aggregate/route/map-router.ts";
+import type { Upstream } from "../../src/aggregate/upstream.ts";
 import {
   linkTimeMap,
   type Script,
@@ -217,6 +218,73 @@ describe("Aggregator.timeMap", () => {
     release({ body: linkTimeMap(URI, "http://s/", ["20140101000000"]) });
     await expect.poll(() => events).toEqual(["quick hit", "slow hit", "end 1"]);
     expect(aggregation.mementos.count).toBe(1);
+  });
+
+  it.each(["sampled", "explored"] as const)(
+    "answers at once when archives are only asked as a sample: %s",
+    async (reason) => {
+      const asked = archive("slow");
+      const router: Router = { archives: [asked], route: () => [decision(reason, true, asked)] };
+      const aggregator = new Aggregator(router, new ScriptedUpstream(never), { deadlineMs: 1e6 });
+      const stop = new AbortController();
+      const aggregation = await aggregator.timeMap({ uri: URI, signal: stop.signal });
+      expect(aggregation).toMatchObject({ outcomes: [], isWhole: true });
+    },
+  );
+
+  it("takes answers that are there at once, and ends once", async () => {
+    const archives = ["a", "b", "c"].map((id) => archive(id));
+    const upstream = new ScriptedUpstream(never);
+    const body = new TextEncoder().encode(linkTimeMap(URI, "http://a/", ["20150101000000"]));
+    const answer = {
+      url: "http://a/",
+      headers: { get: () => undefined },
+      origin: "cache" as const,
+    };
+    const read = (): Promise<void> => Promise.reject(new Error("it listens"));
+    const listen: NonNullable<Upstream["listen"]> = ({ archive: { id } }, listener) => {
+      const status = id === "b" ? 404 : 200;
+      if (!listener.onAnswer({ ...answer, status, read, discard: () => undefined })) return;
+      listener.onChunk(body);
+      listener.onEnd();
+    };
+    const events: string[] = [];
+    const observer: SessionObserver = {
+      answered: (_session, { archive: { id } }) => events.push(id),
+      ended: (_session, { mementos }) => events.push(`end ${mementos}`),
+    };
+    const router: Router = {
+      archives,
+      route: () => [
+        decision("likely", true, archives[0]),
+        decision("likely", true, archives[1]),
+        decision("explored", true, archives[2]),
+      ],
+    };
+    const aggregator = new Aggregator(router, Object.assign(upstream, { listen }), {
+      observers: [observer],
+    });
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(told(aggregation)).toEqual(["a hit 1 -", "b miss 0 -"]);
+    expect(events).toEqual(["a", "b", "c", "end 1"]);
+  });
+
+  it.each([
+    ["a TimeMap", undefined],
+    ["a TimeGate", DATETIME],
+  ])("names archives that cannot even be asked for %s", async (_what, datetime) => {
+    const { aggregator, upstream } = aggregatorOf(["a"], () => {
+      throw new MementoMapError("MM_REFUSED", "not there");
+    });
+    const listen = (): void => {
+      throw new MementoMapError("MM_BAD_URI", "not an address");
+    };
+    Object.assign(upstream, { listen });
+    const aggregation = await (datetime === undefined
+      ? aggregator.timeMap({ uri: URI })
+      : aggregator.timeGate({ uri: URI, datetime }));
+    const code = datetime === undefined ? "MM_BAD_URI" : "MM_REFUSED";
+    expect(told(aggregation)).toEqual([`a error 0 ${code}`]);
   });
 
   it("answers at once when no archive is to be asked", async () => {
