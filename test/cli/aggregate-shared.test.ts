@@ -79,9 +79,10 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
     const clients = Array.from({ length: 8 }, oneConnection);
     const found = 'mementomap_upstream_cache_hits_total{archive="one"}';
     for (const client of clients) expect(await client(target)).toBe(200);
-    // Of the four clients of one worker, the archive answered the first and the cache the others. Of those of the
-    // other worker, only the first was forwarded.
-    await expect.poll(() => metric(url, found), WAIT).toBe(4);
+    // Of the four clients of one worker, the archive answered the first. Of those of the other worker, the first was
+    // forwarded, and answered from the cache.
+    await expect.poll(() => metric(url, found), WAIT).toBe(1);
+    await expect.poll(() => metric(url, "mementomap_repeated_answers_total"), WAIT).toBe(6);
     expect(archive.requests).toHaveLength(1);
     for (const client of clients) {
       expect(await client(target, { "cache-control": "no-cache" })).toBe(200);

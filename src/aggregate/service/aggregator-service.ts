@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Stop } from "../upstream.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import type { Archive } from "../route/archive.ts";
 import type { RouteRequest } from "../route/decision.ts";
 import { loopUtilization } from "../upstream/event-loop.ts";
 import { Admission } from "./admission.ts";
@@ -91,8 +92,8 @@ export interface AggregatorServiceOptions extends AggregationOptions {
   readonly processes?: ServiceProcesses | undefined;
   /** Those of them that requests are forwarded to; default none. */
   readonly peers?: Peers | undefined;
-  /** Answers that are given again; default none are. */
-  readonly recentAnswers?: RecentAnswers | undefined;
+  /** Whether a TimeMap of the last minute is given again, where every lookup need not be seen; default false. */
+  readonly repeatsAnswers?: boolean | undefined;
   /** Maps of what was learnt, for `/maps`; default none. */
   readonly learntMaps?: LearntMaps | undefined;
   /** The maps that it goes by, for people to explore and compare; default none. */
@@ -129,6 +130,12 @@ export class AggregatorService {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #heldMaps: HeldMaps | undefined;
+  readonly #recent: RecentAnswers | undefined;
+  /** The archives and defaults that recent answers are of. */
+  #answeredBy: {
+    readonly archives: readonly Archive[];
+    readonly defaults: AggregationOptions["defaults"];
+  };
 
   constructor(options: AggregatorServiceOptions) {
     this.metrics = options.metrics ?? new AggregatorMetrics();
@@ -150,6 +157,12 @@ export class AggregatorService {
     this.#log = options.log ?? SILENT_LOG;
     this.#now = options.now ?? Date.now;
     this.#heldMaps = options.keeper && new HeldMaps(options.keeper);
+    if (options.repeatsAnswers === true) {
+      this.#recent = new RecentAnswers({ bus: options.peers?.bus });
+      options.aggregator.observe(this.#recent);
+    }
+    const { archives } = options.aggregator.router;
+    this.#answeredBy = { archives, defaults: options.defaults };
     this.metrics.readStatus(options.status, () => this.load);
   }
 
@@ -161,6 +174,11 @@ export class AggregatorService {
   /** What this process is doing, for those that serve together with it. */
   snapshot(): StatusSnapshot {
     return snapshotOf(this.#options.status, this.load);
+  }
+
+  /** Gives no answer again that was given until now: archives have other maps, for instance. */
+  forgetAnswers(): void {
+    this.#recent?.clear();
   }
 
   /** Answers a request if it is for one of the paths of the service; false if it is not. */
@@ -325,14 +343,27 @@ export class AggregatorService {
     else peers.forward(exchange, target.original, answerHere);
   }
 
+  /** Without those that other archives, or other defaults, have led to. */
+  #recentAnswers(): RecentAnswers | undefined {
+    const { aggregator, defaults } = this.#options;
+    const { archives } = aggregator.router;
+    if (archives !== this.#answeredBy.archives || defaults !== this.#answeredBy.defaults) {
+      this.forgetAnswers();
+      this.#answeredBy = { archives, defaults };
+    }
+    return this.#recent;
+  }
+
   /** Whether the answer was given lately, and is given again. */
   #repeat(exchange: AggregatorExchange, original: string): boolean {
-    const recent = this.#options.recentAnswers;
-    const key = recent && RecentAnswers.keyOf(exchange);
-    if (recent === undefined || key === undefined) return false;
-    const answer = recent.find(key, original);
+    const recent = this.#recentAnswers();
+    const place = recent?.placeFor(exchange, original);
+    if (recent === undefined || place === undefined) return false;
+    // The process that has the client knows what it may give again.
+    const mayRepeat = exchange.preferences === NO_PREFERENCES && !exchange.isForwarded;
+    const answer = mayRepeat ? recent.find(place) : undefined;
     if (answer === undefined) {
-      exchange.onAnswer = (given) => recent.put(key, given);
+      exchange.onAnswer = (given) => recent.put(place, given);
       return false;
     }
     this.metrics.repeatedAnswers.inc();

@@ -73,6 +73,10 @@ export class Peers {
     bus.subscribe("ended", (gone) => this.#forget(gone as number));
   }
 
+  get bus(): Bus {
+    return this.#options.bus;
+  }
+
   /** Takes requests of the others from now on. */
   async listen(handler: RequestHandler): Promise<void> {
     const { socket, timeoutMs, graceMs } = this.#options;

@@ -1,9 +1,10 @@
 import type { ForwardedAnswer } from "../../http/socket-forward.ts";
+import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
 import { isSample } from "../route/decision.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import { type CachedAnswer, MemoryStore } from "../upstream/cache-store.ts";
 import type { AggregatorExchange } from "./aggregator-exchange.ts";
-import { NO_PREFERENCES } from "./preferences.ts";
+import { NO_PREFERENCES, type Preferences } from "./preferences.ts";
 
 const KEPT_MS = 60_000;
 /** Of all answers together; the oldest are forgotten. */
@@ -12,6 +13,22 @@ const MOST_BYTES = 16 * 2 ** 20;
 const LONGEST_BYTES = 65_536;
 /** Originals that are known to have more by now; the oldest are forgotten. */
 const MOST_OUTDATED = 4096;
+/** How often other processes are told of them. */
+const TOLD_EVERY_MS = 100;
+
+/** What an answer is kept by, which original it is about, and since when it is worked on. */
+interface AnswerPlace {
+  readonly key: string;
+  readonly original: string;
+  readonly askedAt: number;
+}
+
+export interface RecentAnswersOptions {
+  /** The processes that serve together with this one, and keep the same answers; default none. */
+  readonly bus?: Bus | undefined;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: (() => number) | undefined;
+}
 
 /**
  * TimeMaps that were given in the last minute. They are given again, with their age, as any cache in front of the
@@ -19,39 +36,44 @@ const MOST_OUTDATED = 4096;
  * takes several times as long.
  *
  * Once an archive that a client did not wait for turns out to have something of an original, older answers about it
- * are not given any more.
+ * are not given any more. A request with `no-cache` gets a new answer, which is kept in place of the old one.
  */
 export class RecentAnswers implements SessionObserver {
   readonly #now: () => number;
   #answers = new MemoryStore({ maxBytes: MOST_BYTES });
   /** Originals, and when their answers became outdated; the oldest first. */
   readonly #outdated = new Map<string, number>();
+  readonly #topic: BatchedTopic<string> | undefined;
+  #clearedAt = -Infinity;
 
-  /** @param now milliseconds of a clock that only goes forward. */
-  constructor(now: () => number = () => performance.now()) {
+  constructor({ bus, now = () => performance.now() }: RecentAnswersOptions = {}) {
     this.#now = now;
+    const take = (original: string): void => this.#outdate(original);
+    this.#topic = bus && new BatchedTopic(bus, "outdated", { everyMs: TOLD_EVERY_MS, take });
   }
 
-  /** What an answer is kept by; undefined for a request whose answer is not kept. */
-  static keyOf({ request, base, route, preferences }: AggregatorExchange): string | undefined {
-    const isPlain = request.method === "GET" && route === "timemap";
-    if (!isPlain || preferences !== NO_PREFERENCES) return undefined;
-    return `${request.headers.accept ?? ""} ${base}\n${request.url ?? ""}`;
+  /** The place for an answer; undefined for a request whose answer is not kept. */
+  placeFor(exchange: AggregatorExchange, original: string): AnswerPlace | undefined {
+    const { request, base, route, preferences } = exchange;
+    const isPlain = preferences === NO_PREFERENCES || wantsOnlyNew(preferences);
+    if (request.method !== "GET" || route !== "timemap" || !isPlain) return undefined;
+    const key = `${request.headers.accept ?? ""} ${base}\n${request.url ?? ""}`;
+    return { key, original, askedAt: this.#now() };
   }
 
-  /** The answer of a key, which is about an original. */
-  find(key: string, original: string): ForwardedAnswer | undefined {
+  find({ key, original }: AnswerPlace): ForwardedAnswer | undefined {
     const kept = this.#answers.find(key);
     if (kept === undefined) return undefined;
     const ms = this.#now() - kept.receivedAt;
-    const outdatedAt = this.#outdated.get(original) ?? -Infinity;
-    if (ms >= KEPT_MS || outdatedAt >= kept.receivedAt) return undefined;
+    if (ms >= KEPT_MS || this.#outdatedAt(original) >= kept.receivedAt) return undefined;
     return answerOf(kept, Math.floor(ms / 1000));
   }
 
-  /** Keeps an answer that every cache may keep. */
-  put(key: string, { status, fields, body }: ForwardedAnswer): void {
-    if (body.length > LONGEST_BYTES || !isPublic(fields)) {
+  /** Keeps an answer that every cache may keep, and that nothing made outdated while it was worked on. */
+  put(place: AnswerPlace, { status, fields, body }: ForwardedAnswer): void {
+    const { key, original, askedAt } = place;
+    const isOutdated = Math.max(this.#outdatedAt(original), this.#clearedAt) >= askedAt;
+    if (body.length > LONGEST_BYTES || isOutdated || !isPublic(fields)) {
       this.#answers.delete(key);
       return;
     }
@@ -71,16 +93,39 @@ export class RecentAnswers implements SessionObserver {
 
   answered({ uri }: Session, { decision, result }: Outcome): void {
     if (result !== "hit" || !isSample(decision)) return;
-    this.#outdated.delete(uri);
-    this.#outdated.set(uri, this.#now());
+    this.#outdate(uri);
+    this.#topic?.publish(uri);
+  }
+
+  #outdatedAt(original: string): number {
+    return this.#outdated.get(original) ?? -Infinity;
+  }
+
+  #outdate(original: string): void {
+    this.#outdated.delete(original);
+    this.#outdated.set(original, this.#now());
     if (this.#outdated.size <= MOST_OUTDATED) return;
     const [oldest] = this.#outdated.keys();
     if (oldest !== undefined) this.#outdated.delete(oldest);
   }
 
+  /** Forgets all answers, and those that are worked on: archives, their maps or settings are others. */
   clear(): void {
+    this.#clearedAt = this.#now();
     this.#answers = new MemoryStore({ maxBytes: MOST_BYTES });
   }
+}
+
+/** Whether a client only says that it wants a new answer. */
+function wantsOnlyNew({ cacheControl, ...others }: Preferences): boolean {
+  const { route, isBroadcast, wantsReasons, applied } = NO_PREFERENCES;
+  return (
+    cacheControl === "no-cache" &&
+    others.route === route &&
+    others.isBroadcast === isBroadcast &&
+    others.wantsReasons === wantsReasons &&
+    others.applied === applied
+  );
 }
 
 /** An answer as it is some seconds later. */
@@ -100,8 +145,9 @@ function answerOf({ status, headerBlock, body }: CachedAnswer, seconds: number):
   return { status, fields, body };
 }
 
-/** Whether caches may keep it for longer than it is kept here. Answers that lack an archive say otherwise. */
+/** Whether caches may keep it for longer than it is kept here, and it lacks no archive. */
 function isPublic(fields: readonly string[]): boolean {
+  if (fieldAt(fields, "x-mementomap-missing") !== -1) return false;
   const cacheControl = valueOf(fields, "cache-control") ?? "";
   const [, maxAge = "0"] = /^public, max-age=(\d+)$/.exec(cacheControl) ?? [];
   return (Number(maxAge) - Number(valueOf(fields, "age") ?? 0)) * 1000 >= KEPT_MS;

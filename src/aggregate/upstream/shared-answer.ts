@@ -80,9 +80,9 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
 
   onHead(head: AnswerHead): void {
     this.#head = head;
-    // Backwards: a caller that does not want the body leaves.
-    const callers = this.#callers;
-    for (let at = callers.length - 1; at >= 0; at--) callers[at].onHead();
+    // A caller that does not want the body leaves, and may take others with it.
+    const callers = this.#callers.length > 1 ? this.#callers.slice() : this.#callers;
+    for (const caller of callers) caller.onHead();
   }
 
   onChunk(chunk: Uint8Array): boolean {
@@ -90,9 +90,10 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
     if (this.#chunks === NOTHING) this.#chunks = [chunk];
     else if (this.#chunks !== undefined) holdChunk(this.#chunks, chunk);
     let isRead = false;
-    // Backwards: a caller that fails leaves.
-    for (let at = this.#callers.length - 1; at >= 0; at--) {
-      if (this.#callers[at].onChunk(chunk)) isRead = true;
+    // A caller that fails leaves, and may take others with it.
+    const callers = this.#callers.length > 1 ? this.#callers.slice() : this.#callers;
+    for (const caller of callers) {
+      if (caller.onChunk(chunk)) isRead = true;
     }
     if (this.#callers.length === 0) return this.#drain();
     if (!isRead) {
@@ -260,18 +261,18 @@ class Caller implements UpstreamAnswer {
 
   onHead(): void {
     const waiting = this.#waiting;
+    if (waiting === undefined || this.#isGone) return;
     this.#waiting = undefined;
-    if (waiting === undefined) return;
     const isWanted = waiting.onAnswer(this);
-    if (isBodyListener(waiting)) {
-      if (isWanted) this.#readTo(waiting);
-      else this.discard();
-    }
+    if (!isBodyListener(waiting)) return;
+    if (!isWanted) this.discard();
+    else if (this.#error === undefined) this.#readTo(waiting);
+    else waiting.onFail(this.#error); // it was ended within `onAnswer`
   }
 
   /** Whether it is reading, and went well. */
   onChunk(chunk: Uint8Array): boolean {
-    if (this.#reading === undefined) return false;
+    if (this.#reading === undefined || this.#isGone) return false;
     this.#bytes += chunk.length;
     try {
       if (this.#bytes > this.#maxBytes) throw tooLong(this.url, this.#maxBytes);
@@ -286,7 +287,8 @@ class Caller implements UpstreamAnswer {
 
   onEnd(): void {
     // Who has not begun to read comes back for what is kept.
-    if (this.#reading === undefined) return;
+    if (this.#reading === undefined || this.#isGone) return;
+    this.#isGone = true;
     this.#forgetSignal();
     this.#reading.onEnd();
   }

@@ -11,7 +11,6 @@ import { type ServiceProcesses, ServiceStatus } from "../../aggregate/service/se
 import { SharedRateLimit } from "../../aggregate/service/shared-rate.ts";
 import { internalFault } from "../../errors.ts";
 import { Peers } from "../../aggregate/service/peers.ts";
-import { RecentAnswers } from "../../aggregate/service/recent-answers.ts";
 import { Monitor } from "../../aggregate/memgator-events.ts";
 import { RateLimit } from "../../http/listen.ts";
 import {
@@ -78,10 +77,7 @@ export async function serveAggregator(
   const monitor = values.monitor ? monitorOf(worker) : undefined;
   const metrics = new AggregatorMetrics();
   metrics.readProcess();
-  // What is logged and shown is every lookup.
-  const isEachShown = values.log !== undefined || monitor !== undefined;
-  const recentAnswers = values.cache === 0 || isEachShown ? undefined : new RecentAnswers();
-  const observers = [metrics, monitor, recentAnswers].filter((each) => each !== undefined);
+  const observers = monitor === undefined ? [metrics] : [metrics, monitor];
   const setUp = await setUpAggregator(own, io, {
     log,
     observers,
@@ -96,6 +92,7 @@ export async function serveAggregator(
     headersTimeoutMs: values["headers-timeout"],
   });
   const peers = worker && peersOf(worker, values);
+  let service: AggregatorService | undefined;
   const onHangUp = reloader(log, async () => {
     try {
       logFile?.reopen();
@@ -106,14 +103,14 @@ export async function serveAggregator(
     // The list first: it may name other maps.
     await reload.reload();
     await open.keeper.refresh();
-    recentAnswers?.clear();
+    service?.forgetAnswers();
   });
   const offHangUp = io.onHangUp?.(onHangUp);
   const offReload = worker?.link.onReload(onHangUp);
   let peersStopped: Promise<void> | undefined;
   try {
     await reload.start();
-    const service: AggregatorService = new AggregatorService({
+    const served: AggregatorService = new AggregatorService({
       aggregator: open.aggregator,
       status: new ServiceStatus({
         open,
@@ -139,14 +136,16 @@ export async function serveAggregator(
       rateLimit: rateLimitOf(values.rate, worker),
       prefix: values.prefix,
       trustedProxies: values["trust-proxy"],
-      processes: worker && processesOf(worker, () => service),
+      processes: worker && processesOf(worker, () => served),
       peers,
-      recentAnswers,
+      // What is logged and shown is every lookup.
+      repeatsAnswers: values.cache !== 0 && values.log === undefined && monitor === undefined,
       learntMaps: open.learntMaps,
       keeper: open.keeper,
       log,
     });
-    worker?.link.answer("status", () => service.snapshot());
+    service = served;
+    worker?.link.answer("status", () => served.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
     setUp.memory?.restore(worker?.handover?.cache ?? []);
     peers?.holders.restore(worker?.handover?.holders ?? new Uint32Array(0));
@@ -161,13 +160,13 @@ export async function serveAggregator(
       return { cache: setUp.memory?.dump() ?? [], holders: peers?.holders.dump() };
     });
     try {
-      await peers?.listen(service.forwarded);
+      await peers?.listen(served.forwarded);
     } catch (error) {
       // The others answer what they would forward.
       const reason = internalFault(error, "MM_IO").describe();
       log.event("error", "requests of other workers are not taken", { reason });
     }
-    await runService(service, io, {
+    await runService(served, io, {
       values,
       limits: {
         maxConnections: own["max-connections"],

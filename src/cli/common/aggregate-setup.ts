@@ -187,7 +187,7 @@ function shareLearning(
 ): (observation: Observation) => void {
   const observed = new ObservationBatch();
   // Other processes are of the same program.
-  bus.subscribe("observations", (sent) => {
+  bus.subscribe("observation-batches", (sent) => {
     for (const observation of readObservations(sent as SentObservations)) {
       learner()?.apply(observation);
     }
@@ -195,7 +195,7 @@ function shareLearning(
   bus.subscribe("decisions", (decisions) => learner()?.applyDecisions(decisions as Decisions));
   setInterval(() => {
     const decisions = learner()?.takeDecisions();
-    if (!observed.isEmpty) bus.publish("observations", observed.take());
+    if (!observed.isEmpty) bus.publish("observation-batches", observed.take());
     if (decisions !== undefined) bus.publish("decisions", decisions);
   }, LEARNT_EVERY_MS).unref();
   return (observation) => observed.add(observation);

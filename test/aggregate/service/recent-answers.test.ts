@@ -1,17 +1,26 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { RecentAnswers } from "../../../src/aggregate/service/recent-answers.ts";
 import type { Decision, RouteReason } from "../../../src/aggregate/route/decision.ts";
 import type { Outcome, Session } from "../../../src/aggregate/session.ts";
 import type { ForwardedAnswer } from "../../../src/http/socket-forward.ts";
+import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
+import { LocalBus } from "../../support/local-bus.ts";
+import { linkTimeMap } from "../../support/scripted-upstream.ts";
 
 function answer(fields: readonly string[], bytes = 10, first = 0): ForwardedAnswer {
   return { status: 200, fields, body: new Uint8Array(bytes).fill(first, 0, 1) };
 }
 
+const FRESH = ["Cache-Control", "public, max-age=600"];
 const ORIGINAL = "http://example.org/";
+const OTHER = "http://example.org/other";
 /** Keys have two lines. */
 const KEY = "a\nkey";
+
+function at(key: string, askedAt = 0, original = ORIGINAL): Parameters<RecentAnswers["find"]>[0] {
+  return { key, original, askedAt };
+}
 
 function outcome(reason: RouteReason, result: Outcome["result"]): Outcome {
   const decision = { reason } as Decision;
@@ -22,8 +31,6 @@ function ageOf(found: ForwardedAnswer | undefined): number {
   const at = found?.fields.findIndex((name) => name.toLowerCase() === "age") ?? -1;
   return at === -1 ? 0 : Number(found?.fields[at + 1]);
 }
-
-const FRESH = ["Cache-Control", "public, max-age=600"];
 
 describe("answers of the last minute", () => {
   it("are those that came last, with their age", () => {
@@ -39,7 +46,7 @@ describe("answers of the last minute", () => {
     fc.assert(
       fc.property(steps, (all) => {
         let now = 0;
-        const recent = new RecentAnswers(() => now);
+        const recent = new RecentAnswers({ now: () => now });
         const last = new Map<string, { age: number; at: number; given: ForwardedAnswer }>();
         for (const [place, { key, isPut, ms, age }] of all.entries()) {
           now += ms;
@@ -47,13 +54,13 @@ describe("answers of the last minute", () => {
             const aged = age === null ? [] : ["age", String(age)];
             const fields = ["Cache-Control", `public, max-age=${600 + (age ?? 0)}`, ...aged];
             const given = answer(fields, 10, place);
-            recent.put(key, given);
+            recent.put(at(key, now), given);
             last.set(key, { age: age ?? 0, at: now, given });
             continue;
           }
           const known = last.get(key);
           const isRecent = known !== undefined && now - known.at < 60_000;
-          const found = recent.find(key, ORIGINAL);
+          const found = recent.find(at(key));
           expect(found?.body).toEqual(isRecent ? known.given.body : undefined);
           const seconds = isRecent ? Math.floor((now - known.at) / 1000) : 0;
           expect(ageOf(found)).toBe(isRecent ? known.age + seconds : 0);
@@ -65,49 +72,122 @@ describe("answers of the last minute", () => {
   it.each([
     ["says nothing of caches", []],
     ["lacks an archive", ["cache-control", "no-cache"]],
+    ["lacks one that is dormant", [...FRESH, "X-MementoMap-Missing", "a;dormant"]],
     ["may not be stored", ["Cache-Control", "no-store"]],
     ["is fresh for less than that", ["Cache-Control", "public, max-age=59"]],
     ["will soon be stale", ["Age", "595", "Cache-Control", "public, max-age=600"]],
   ])("has none that %s", (_why, fields) => {
-    const recent = new RecentAnswers(() => 0);
-    recent.put(KEY, answer(FRESH));
-    recent.put(KEY, answer(fields));
-    expect(recent.find(KEY, ORIGINAL)).toBeUndefined();
+    const recent = new RecentAnswers({ now: () => 0 });
+    recent.put(at(KEY), answer(FRESH));
+    recent.put(at(KEY), answer(fields));
+    expect(recent.find(at(KEY))).toBeUndefined();
   });
 
   it("takes 16 MiB at most, and forgets the oldest", () => {
-    const recent = new RecentAnswers(() => 0);
+    const recent = new RecentAnswers({ now: () => 0 });
     const keys = Array.from({ length: 400 }, (_, at) => `key\n${at}`);
-    for (const key of keys) recent.put(key, answer(FRESH, 60_000));
+    for (const key of keys) recent.put(at(key), answer(FRESH, 60_000));
     // From the last on: what is found again moves to the front, and something else goes.
     const kept = keys
       .toReversed()
-      .filter((key) => recent.find(key, ORIGINAL) !== undefined)
+      .filter((key) => recent.find(at(key)) !== undefined)
       .toReversed();
     expect(kept).toEqual(keys.slice(-kept.length));
     expect(kept.length * 60_000).toBeLessThan(16 * 2 ** 20);
     expect(kept.length).toBeGreaterThan(200);
-    recent.put(KEY, answer(FRESH, 65_537));
-    expect(recent.find(KEY, ORIGINAL)).toBeUndefined();
+    recent.put(at(KEY), answer(FRESH, 65_537));
+    expect(recent.find(at(KEY))).toBeUndefined();
   });
 
   it("are outdated when an archive that was not waited for has something of the original", () => {
     let now = 0;
-    const recent = new RecentAnswers(() => now);
+    const recent = new RecentAnswers({ now: () => now });
     const session = { uri: ORIGINAL } as Session; // it looks at nothing else
-    recent.put(KEY, answer(FRESH));
-    recent.put("other\nkey", answer(FRESH));
+    recent.put(at(KEY), answer(FRESH));
+    recent.put(at("other\nkey", 0, OTHER), answer(FRESH));
     recent.answered(session, outcome("likely", "hit"));
     recent.answered(session, outcome("explored", "miss"));
-    expect(recent.find(KEY, ORIGINAL)).toBeDefined();
+    expect(recent.find(at(KEY))).toBeDefined();
     now = 1000;
     recent.answered(session, outcome("explored", "hit"));
-    expect(recent.find(KEY, ORIGINAL)).toBeUndefined();
-    expect(recent.find("other\nkey", "http://example.org/other")).toBeDefined();
+    expect(recent.find(at(KEY))).toBeUndefined();
+    expect(recent.find(at("other\nkey", 0, OTHER))).toBeDefined();
     now = 2000;
-    recent.put(KEY, answer(FRESH));
-    expect(recent.find(KEY, ORIGINAL)).toBeDefined();
+    // One that was worked on meanwhile may lack it.
+    recent.put(at(KEY, 500), answer(FRESH));
+    expect(recent.find(at(KEY))).toBeUndefined();
+    recent.put(at(KEY, 1500), answer(FRESH));
+    expect(recent.find(at(KEY))).toBeDefined();
     recent.clear();
-    expect(recent.find(KEY, ORIGINAL)).toBeUndefined();
+    recent.put(at(KEY, 1900), answer(FRESH));
+    expect(recent.find(at(KEY))).toBeUndefined();
+  });
+
+  it("are outdated in all processes", () => {
+    const bus = new LocalBus();
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const [one, two] = [1, 2].map(() => new RecentAnswers({ now: () => 0, bus: bus.join() }));
+    two?.put(at(KEY, -1), answer(FRESH));
+    one?.answered({ uri: ORIGINAL } as Session, outcome("explored", "hit"));
+    vi.runAllTimers();
+    expect(two?.find(at(KEY))).toBeUndefined();
+  });
+});
+
+describe("a service that repeats answers", () => {
+  const service = { repeatsAnswers: true };
+
+  /** The number of mementos in the answer, and how old it is. */
+  async function asked(
+    url: string,
+    headers: Record<string, string> = {},
+    method = "GET",
+  ): Promise<string> {
+    const answer = await fetch(`${url}/timemap/link/${ORIGINAL}`, { headers, method });
+    await answer.text();
+    return `${answer.headers.get("x-memento-count")} ${answer.headers.get("x-mementomap-missing")}`;
+  }
+
+  it("asks no archive, unless the client wants a new answer, which is repeated then", async () => {
+    const datetimes = ["20150101000000"];
+    const growing = await localArchive("a", (_request, response) => {
+      response.writeHead(200, { "Content-Type": "application/link-format" });
+      response.end(linkTimeMap(ORIGINAL, "http://a.test/web/", datetimes));
+    });
+    const { url, open } = await aggregating([growing], { service });
+    const sessions = (): number => open.estimate.report().sessions;
+    expect([await asked(url), await asked(url)]).toEqual(["1 null", "1 null"]);
+    expect(sessions()).toBe(1);
+    datetimes.push("20160101000000");
+    expect(await asked(url, { "Cache-Control": "no-cache" })).toBe("2 null");
+    expect(await asked(url)).toBe("2 null");
+    expect(sessions()).toBe(2);
+    await asked(url, { Prefer: "archives=a" });
+    await asked(url, {}, "HEAD");
+    expect(sessions()).toBe(4);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain("mementomap_repeated_answers_total 2\n");
+  });
+
+  it("does not repeat what lacks an archive, or is of another list", async () => {
+    const good = await plainArchive("good", ["20150101000000"]);
+    let isBroken = true;
+    const bad = await localArchive("bad", (_request, response) => {
+      if (isBroken) response.writeHead(500).end();
+      else response.writeHead(404).end();
+    });
+    const upstream = { tolerance: 1, dormantMs: 50 };
+    const { url, open } = await aggregating([good, bad], { service, aggregator: { upstream } });
+    expect(await asked(url)).toBe("1 bad;status-500");
+    expect(await asked(url)).toBe("1 bad;dormant");
+    isBroken = false;
+    await expect.poll(() => asked(url)).toBe("1 null");
+    const sessions = (): number => open.estimate.report().sessions;
+    const before = sessions();
+    expect(await asked(url)).toBe("1 null");
+    expect(sessions()).toBe(before);
+    await open.replaceArchives([bad.archive]);
+    expect(await asked(url)).toBe("0 null");
   });
 });

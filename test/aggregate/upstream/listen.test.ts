@@ -164,4 +164,42 @@ describe("those who listen to the same answer", () => {
     expect(throwing.events).toEqual(["answer 200", "fail"]);
     expect(String(throwing.error)).toContain("not like this");
   });
+
+  it("may end others within each call, and are told one end each", async () => {
+    const upstream = testUpstream();
+    const { archive } = await rawArchive((socket, number) => {
+      void until(() => upstream.counters.get("raw")?.coalesced === 3 * (number + 1)).then(() =>
+        socket.write(httpAnswer(200, "shared")),
+      );
+    });
+    for (const moment of ["answer 200", "chunk", "end"]) {
+      const signal = new Stop();
+      const ending = (): Noting =>
+        new (class extends Noting {
+          override onAnswer(answer: UpstreamAnswer): boolean {
+            const isWanted = super.onAnswer(answer);
+            if (moment === "answer 200") signal.abort(new Error("ended"));
+            return isWanted;
+          }
+          override onChunk(chunk: Uint8Array): void {
+            super.onChunk(chunk);
+            if (moment === "chunk") signal.abort(new Error("ended"));
+          }
+          override onEnd(): void {
+            super.onEnd();
+            if (moment === "end") signal.abort(new Error("ended"));
+          }
+        })();
+      const together = [ending(), ending(), ending()];
+      for (const listener of together)
+        upstream.listen?.(timemapRequest(archive, { signal }), listener);
+      const other = heard(upstream, timemapRequest(archive));
+      await until(() => [...together, other].every(({ isOver }) => isOver));
+      expect(other.events).toEqual(["answer 200", "chunk", "end"]);
+      for (const { events } of together) {
+        expect(events.filter((event) => event === "end" || event === "fail")).toHaveLength(1);
+      }
+      expect(together.filter(({ events }) => events.includes("fail")).length).toBeGreaterThan(1);
+    }
+  });
 });
