@@ -22,6 +22,7 @@ import { AnsweredPages, looksLikePageRequisite, pageOfReferer } from "./referer.
 import { RoutedLookup } from "./routed-lookup.ts";
 import { RoutedMaps } from "./routed-maps.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { chanceOf } from "../learn/hit-model.ts";
 import type { Learner } from "../learn/learner.ts";
 import { takeLearntMap } from "../learn/learnt-prior.ts";
 
@@ -268,7 +269,7 @@ export class MapRouter implements Router {
       isPreview === true
         ? learner.preview(number, mapLikelihood)
         : learner.decide(number, mapLikelihood);
-    decision.decideByLearnt(learnt, 1 / (1 + Math.exp(-learnt.logit)));
+    decision.decideByLearnt(learnt, chanceOf(learnt.logit));
     return true;
   }
 

@@ -1,4 +1,5 @@
 import type { ForwardedAnswer } from "../../http/socket-forward.ts";
+import { HeaderBlock } from "../../http/response-head.ts";
 import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
 import { isSample } from "../route/decision.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
@@ -73,13 +74,13 @@ export class RecentAnswers implements SessionObserver {
   put(place: AnswerPlace, { status, fields, body }: ForwardedAnswer): void {
     const { key, original, askedAt } = place;
     const isOutdated = Math.max(this.#outdatedAt(original), this.#clearedAt) >= askedAt;
-    if (body.length > LONGEST_BYTES || isOutdated || !isPublic(fields)) {
-      this.#answers.delete(key);
-      return;
-    }
     let headerBlock = "";
     for (let at = 0; at + 1 < fields.length; at += 2) {
       headerBlock += `${fields[at]}: ${fields[at + 1]}\r\n`;
+    }
+    if (body.length > LONGEST_BYTES || isOutdated || !isPublic(new HeaderBlock(headerBlock))) {
+      this.#answers.delete(key);
+      return;
     }
     this.#answers.put(key, {
       receivedAt: this.#now(),
@@ -131,36 +132,19 @@ function wantsOnlyNew({ cacheControl, ...others }: Preferences): boolean {
 /** An answer as it is some seconds later. */
 function answerOf({ status, headerBlock, body }: CachedAnswer, seconds: number): ForwardedAnswer {
   const fields: string[] = [];
-  for (let at = 0; at < headerBlock.length;) {
-    const colon = headerBlock.indexOf(": ", at);
-    const end = headerBlock.indexOf("\r\n", colon);
-    fields.push(headerBlock.slice(at, colon), headerBlock.slice(colon + 2, end));
-    at = end + 2;
+  let age = seconds;
+  for (const [name, value] of new HeaderBlock(headerBlock)) {
+    if (name.toLowerCase() === "age") age += Number(value);
+    else fields.push(name, value);
   }
-  if (seconds > 0) {
-    const at = fieldAt(fields, "age");
-    if (at === -1) fields.push("Age", String(seconds));
-    else fields[at + 1] = String(Number(fields[at + 1]) + seconds);
-  }
+  if (age > 0) fields.push("Age", String(age));
   return { status, fields, body };
 }
 
 /** Whether caches may keep it for longer than it is kept here, and it lacks no archive. */
-function isPublic(fields: readonly string[]): boolean {
-  if (fieldAt(fields, "x-mementomap-missing") !== -1) return false;
-  const cacheControl = valueOf(fields, "cache-control") ?? "";
+function isPublic(headers: HeaderBlock): boolean {
+  if (headers.first("x-mementomap-missing") !== undefined) return false;
+  const cacheControl = headers.first("cache-control") ?? "";
   const [, maxAge = "0"] = /^public, max-age=(\d+)$/.exec(cacheControl) ?? [];
-  return (Number(maxAge) - Number(valueOf(fields, "age") ?? 0)) * 1000 >= KEPT_MS;
-}
-
-function valueOf(fields: readonly string[], name: string): string | undefined {
-  const at = fieldAt(fields, name);
-  return at === -1 ? undefined : fields[at + 1];
-}
-
-function fieldAt(fields: readonly string[], name: string): number {
-  for (let at = 0; at < fields.length; at += 2) {
-    if (fields[at].length === name.length && fields[at].toLowerCase() === name) return at;
-  }
-  return -1;
+  return (Number(maxAge) - Number(headers.first("age") ?? 0)) * 1000 >= KEPT_MS;
 }

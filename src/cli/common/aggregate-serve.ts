@@ -92,7 +92,7 @@ export async function serveAggregator(
     headersTimeoutMs: values["headers-timeout"],
   });
   const peers = worker && peersOf(worker, values);
-  let service: AggregatorService | undefined;
+  let forgetAnswers: (() => void) | undefined;
   const onHangUp = reloader(log, async () => {
     try {
       logFile?.reopen();
@@ -103,14 +103,14 @@ export async function serveAggregator(
     // The list first: it may name other maps.
     await reload.reload();
     await open.keeper.refresh();
-    service?.forgetAnswers();
+    forgetAnswers?.();
   });
   const offHangUp = io.onHangUp?.(onHangUp);
   const offReload = worker?.link.onReload(onHangUp);
   let peersStopped: Promise<void> | undefined;
   try {
     await reload.start();
-    const served: AggregatorService = new AggregatorService({
+    const service: AggregatorService = new AggregatorService({
       aggregator: open.aggregator,
       status: new ServiceStatus({
         open,
@@ -136,7 +136,7 @@ export async function serveAggregator(
       rateLimit: rateLimitOf(values.rate, worker),
       prefix: values.prefix,
       trustedProxies: values["trust-proxy"],
-      processes: worker && processesOf(worker, () => served),
+      processes: worker && processesOf(worker, () => service),
       peers,
       // What is logged and shown is every lookup.
       repeatsAnswers: values.cache !== 0 && values.log === undefined && monitor === undefined,
@@ -144,8 +144,8 @@ export async function serveAggregator(
       keeper: open.keeper,
       log,
     });
-    service = served;
-    worker?.link.answer("status", () => served.snapshot());
+    forgetAnswers = () => service.forgetAnswers();
+    worker?.link.answer("status", () => service.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
     setUp.memory?.restore(worker?.handover?.cache ?? []);
     peers?.holders.restore(worker?.handover?.holders ?? new Uint32Array(0));
@@ -160,13 +160,13 @@ export async function serveAggregator(
       return { cache: setUp.memory?.dump() ?? [], holders: peers?.holders.dump() };
     });
     try {
-      await peers?.listen(served.forwarded);
+      await peers?.listen(service.forwarded);
     } catch (error) {
       // The others answer what they would forward.
       const reason = internalFault(error, "MM_IO").describe();
       log.event("error", "requests of other workers are not taken", { reason });
     }
-    await runService(served, io, {
+    await runService(service, io, {
       values,
       limits: {
         maxConnections: own["max-connections"],
