@@ -44,14 +44,19 @@ export class ArchiveRecalls {
     return possible === 0 ? undefined : 1 - this.state[at + 5] / possible;
   }
 
+  /** So many hits of an archive were kept. */
+  keep(archive: number, hits: number): void {
+    this.state[archive * WIDTH] += hits;
+  }
+
   /** An archive had mementos that was asked with that likelihood. */
   note(archive: number, propensity: number): void {
-    const { state } = this;
-    const at = archive * WIDTH;
     if (propensity >= 1) {
-      state[at]++;
+      this.keep(archive, 1);
       return;
     }
+    const { state } = this;
+    const at = archive * WIDTH;
     const weight = 1 / propensity;
     state[at + 1] += weight;
     state[at + 2] += weight * weight;

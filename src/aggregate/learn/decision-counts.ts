@@ -11,12 +11,16 @@ interface ArchiveDecisions {
   readonly seen: readonly (readonly [number, number])[];
   /** Hits that were to be expected of requests that explore. */
   readonly expected: number;
+  /** Hits in answers of before that were given again. */
+  readonly kept: number;
 }
 
 /** What was decided lately. Plain data: it can be sent to other processes. */
 export interface Decisions {
   readonly lookups: number;
   readonly archives: readonly ArchiveDecisions[];
+  /** Mementos in answers of before that were given again. */
+  readonly mementos: number;
   /**
    * What was looked up: for each lookup how many hashes follow, and these, two numbers each, of the host, of
    * folders and of the original.
@@ -27,17 +31,20 @@ export interface Decisions {
 /** Counts decisions until they are taken. */
 export class DecisionCounts {
   lookups = 0;
+  mementos = 0;
   #looked: number[] = [];
   readonly #seen: Uint32Array;
   readonly #expected: Float64Array;
   readonly #possible: Uint32Array;
   readonly #made: Uint32Array;
+  readonly #kept: Uint32Array;
 
   constructor(archives: number) {
     this.#seen = new Uint32Array(archives * CLASSES);
     this.#expected = new Float64Array(archives);
     this.#possible = new Uint32Array(archives);
     this.#made = new Uint32Array(archives);
+    this.#kept = new Uint32Array(archives);
   }
 
   /** A chance was of a class, which the cell says, and its archive. */
@@ -60,20 +67,31 @@ export class DecisionCounts {
     if (isAsked) this.#made[archive]++;
   }
 
+  kept(archive: number): void {
+    this.#kept[archive]++;
+  }
+
   /** What was counted since the last time; undefined if there was no lookup. */
   take(ids: readonly string[]): Decisions | undefined {
-    const { lookups } = this;
+    const { lookups, mementos } = this;
     const looked = Uint32Array.from(this.#looked);
     if (lookups === 0) return undefined;
     const archives = ids.map((archive, number) => {
       const classes = this.#seen.subarray(number * CLASSES, (number + 1) * CLASSES);
       const seen = [...classes.entries()].filter(([, times]) => times > 0);
       const [possible, made] = [this.#possible[number], this.#made[number]];
-      return { archive, possible, made, seen, expected: this.#expected[number] };
+      const [expected, kept] = [this.#expected[number], this.#kept[number]];
+      return { archive, possible, made, seen, expected, kept };
     });
-    this.lookups = 0;
+    this.lookups = this.mementos = 0;
     this.#looked = [];
-    for (const counts of [this.#seen, this.#expected, this.#possible, this.#made]) counts.fill(0);
-    return { lookups, looked, archives: archives.filter(({ possible }) => possible > 0) };
+    this.#expected.fill(0);
+    for (const counts of [this.#seen, this.#possible, this.#made, this.#kept]) counts.fill(0);
+    return {
+      lookups,
+      looked,
+      mementos,
+      archives: archives.filter(({ possible, kept }) => possible + kept > 0),
+    };
   }
 }

@@ -165,12 +165,15 @@ export class Answers {
     return Math.max(0, this.table.epoch - this.day(slot));
   }
 
-  /** Counts a lookup, up to 255; gives how many there were before. */
+  /** How often an original was looked up, up to 255. */
+  lookups(slot: number): number {
+    return this.table.bytes[slot * this.#recordBytes + REPEATS];
+  }
+
+  /** Counts a lookup; gives how many there were before. */
   countLookup(slot: number): number {
-    const { bytes } = this.table;
-    const at = slot * this.#recordBytes + REPEATS;
-    const before = bytes[at];
-    if (before < 255) bytes[at]++;
+    const before = this.lookups(slot);
+    if (before < 255) this.table.bytes[slot * this.#recordBytes + REPEATS]++;
     return before;
   }
 }

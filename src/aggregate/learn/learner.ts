@@ -235,9 +235,27 @@ export class Learner {
     if (this.#held !== undefined) return;
     this.#decisions?.look(this.#path);
     const most = this.#countPrefixes();
-    this.#repeats = this.#countOriginal();
-    const worth = Math.max((1 + most) / PAYS, 1 + this.#repeats);
-    this.#leastRate = this.#repeats >= OFTEN ? 0 : this.policy.marginal / worth;
+    this.#weigh(most, this.#countOriginal());
+  }
+
+  /** Begins decisions that are only previewed: counts nothing. */
+  consider(): void {
+    const { levels, length } = this.#path;
+    let most = 0;
+    for (let place = 1; place < length - 1; place++) {
+      const slot = this.#slots[place];
+      if (slot >= 0 && levels[place] >= LEVEL.host) {
+        most = Math.max(most, this.evidence.lookups(slot));
+      }
+    }
+    this.#weigh(1 + most, this.#answer < 0 ? 0 : this.answers.lookups(this.#answer));
+  }
+
+  /** @param most how often the host, or a folder of it, was looked up, with this time; `repeats` the original, before. */
+  #weigh(most: number, repeats: number): void {
+    this.#repeats = repeats;
+    const worth = Math.max((1 + most) / PAYS, 1 + repeats);
+    this.#leastRate = repeats >= OFTEN ? 0 : this.policy.marginal / worth;
   }
 
   /** Counts a lookup of the host and its folders, down to the first that is new; gives the most that one has. */
@@ -290,14 +308,16 @@ export class Learner {
   }
 
   /** Counts what another process decided, as if it was decided here. */
-  applyDecisions({ lookups, archives, looked }: Decisions): void {
+  applyDecisions({ lookups, archives, looked, mementos }: Decisions): void {
     this.#count(lookups);
     if (this.#held === undefined) this.#countLooked(looked);
-    for (const { archive: id, possible, made, seen, expected } of archives) {
+    this.policy.keep(0, mementos);
+    for (const { archive: id, possible, made, seen, expected, kept } of archives) {
       const archive = this.numberOf(id);
       if (archive < 0) continue;
       this.policy.take(archive, seen, expected);
       this.#noteDecided(archive, possible, made);
+      this.#keep(archive, kept);
     }
   }
 
@@ -342,7 +362,7 @@ export class Learner {
   #isWorthLearning(archive: number, rate: number): boolean {
     const { marginal } = this.policy;
     if (marginal === 0 || rate < this.#leastRate) return false;
-    if (this.#answer < 0 || this.answers.of(this.#answer, archive) === KNOWN.nothing) {
+    if (this.known(archive) === KNOWN.nothing) {
       if (this.#repeats >= OFTEN || rate * (1 + this.#repeats) >= marginal) return true;
     }
     const { levels, length } = this.#path;
@@ -377,27 +397,42 @@ export class Learner {
    * @param mapLikelihood where the map of the archive says present, how likely it makes it.
    */
   decide(archive: number, mapLikelihood?: number): LearntDecision {
-    const logit = this.logitOf(archive, mapLikelihood);
-    const cell = this.policy.cellOf(archive, logit);
-    const decision = this.#decide(archive, logit, cell, mapLikelihood);
-    if (!decision.isAside) this.policy.count(cell, decision.propensity);
-    this.#noteDecided(archive, 1, decision.isAsked ? 1 : 0);
-    this.#decisions?.decided(archive, decision.isAsked);
+    const decision = this.preview(archive, mapLikelihood);
+    this.count(archive, decision);
     return decision;
   }
 
-  /** What would be decided, if a lookup began now; it counts as none. */
-  preview(archive: number, mapLikelihood?: number): LearntDecision {
-    const logit = this.logitOf(archive, mapLikelihood);
-    return this.#decide(archive, logit, this.policy.cellOf(archive, logit), mapLikelihood);
+  /** Counts a decision that was previewed as one that is made. */
+  count(archive: number, { logit, propensity, isAsked, isAside }: LearntDecision): void {
+    if (!isAside) this.policy.count(this.policy.cellOf(archive, logit), propensity);
+    this.#noteDecided(archive, 1, isAsked ? 1 : 0);
+    this.#decisions?.decided(archive, isAsked);
   }
 
-  #decide(
-    archive: number,
-    logit: number,
-    cell: number,
-    mapLikelihood: number | undefined,
-  ): LearntDecision {
+  /** What an archive last answered for the original that was looked at, one of `KNOWN`. */
+  known(archive: number): number {
+    return this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
+  }
+
+  /** Counts hits that a client got without asking: an answer of before was given again. */
+  keep(archives: readonly number[], mementos: number): void {
+    for (const archive of archives) {
+      this.#keep(archive, 1);
+      this.#decisions?.kept(archive);
+    }
+    this.policy.keep(0, mementos);
+    if (this.#decisions !== undefined) this.#decisions.mementos += mementos;
+  }
+
+  #keep(archive: number, hits: number): void {
+    this.policy.keep(hits, 0);
+    this.recalls.keep(archive, hits);
+  }
+
+  /** What would be decided; it counts as no decision. After {@link begin} or {@link consider}. */
+  preview(archive: number, mapLikelihood?: number): LearntDecision {
+    const logit = this.logitOf(archive, mapLikelihood);
+    const cell = this.policy.cellOf(archive, logit);
     const propensity = this.policy.propensities[cell];
     if (propensity >= 1 || this.#isNew(archive)) {
       return { logit, propensity: 1, isAsked: true, isAside: false, mapLikelihood };
@@ -444,7 +479,7 @@ export class Learner {
     this.#setClock(time);
     this.#look(this.#encoded(observation.surt), this.#encodedLength, archive);
     const isHit = mementos > 0;
-    const known = this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
+    const known = this.known(archive);
     const logit = observation.logit ?? this.logitOf(archive, mapLikelihood);
     if (observation.isAside === true) this.policy.noteAside(propensity, mementos);
     else if (observation.isOutside === true) this.policy.noteOutside(archive, logit, mementos);

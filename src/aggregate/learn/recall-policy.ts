@@ -171,6 +171,12 @@ export class RecallPolicy {
     this.mementos[cell] += mementos;
   }
 
+  /** Clients got so many hits and mementos again that are known. */
+  keep(hits: number, mementos: number): void {
+    this.measured[0] += hits;
+    this.measured[4] += mementos;
+  }
+
   /** A hit is kept; one of a sample stands for those that are lost. */
   #measure(propensity: number, mementos: number): void {
     const { measured } = this;

@@ -91,6 +91,12 @@ export interface Router {
   readonly archives: readonly Archive[];
   /** One decision for every archive: those asked first, the most useful first. */
   route(request: RouteRequest): readonly Decision[];
+  /**
+   * Decides about a lookup that can be answered as one of the last minute was, with so many mementos: which archives
+   * are to be asked as a sample. Undefined if one is to be asked that had not answered; the lookup does not count then.
+   * Without it, such answers are given again whatever is learnt.
+   */
+  repeat?(request: RouteRequest, mementos: number): readonly Decision[] | undefined;
 }
 
 /** A decision as it is told to programs; what is not known is null. */

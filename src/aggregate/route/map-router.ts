@@ -23,6 +23,7 @@ import { RoutedLookup } from "./routed-lookup.ts";
 import { RoutedMaps } from "./routed-maps.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { chanceOf } from "../learn/hit-model.ts";
+import { KNOWN } from "../learn/evidence.ts";
 import type { Learner } from "../learn/learner.ts";
 import { takeLearntMap } from "../learn/learnt-prior.ts";
 
@@ -157,12 +158,17 @@ export class MapRouter implements Router {
   }
 
   route(request: RouteRequest): readonly Decision[] {
+    return this.#route(request);
+  }
+
+  #route(request: RouteRequest): readonly MapDecision[] {
     const { isBroadcasting = false, learner } = this.#options;
     const lookup = new RoutedLookup(request.uri, learner);
     if (!isBroadcasting) {
       this.#maps.lookUp(request.uri);
       learner?.look(this.#maps.surt);
-      if (request.isPreview !== true) learner?.begin();
+      if (request.isPreview === true) learner?.consider();
+      else learner?.begin();
     }
     const decisions: MapDecision[] = [];
     for (let number = 0; number < this.#archives.length; number++) {
@@ -172,6 +178,30 @@ export class MapRouter implements Router {
     }
     if (!isBroadcasting) this.#askMore(decisions, request);
     return narrowed(decisions, request);
+  }
+
+  repeat(request: RouteRequest, mementos: number): readonly Decision[] | undefined {
+    const { learner } = this.#options;
+    if (learner === undefined) return [];
+    const decisions = this.#route({ ...request, isPreview: true });
+    const samples: Decision[] = [];
+    const kept: number[] = [];
+    for (const decision of decisions) {
+      if (!decision.isAsked) break;
+      const number = learner.numberOf(decision.archive.id);
+      if (isSample(decision)) samples.push(decision);
+      else if (number >= 0) {
+        const known = learner.known(number);
+        if (known === KNOWN.nothing) return undefined;
+        if (known === KNOWN.hit) kept.push(number);
+      }
+    }
+    learner.begin();
+    for (const { archive, learnt } of decisions) {
+      if (learnt !== undefined) learner.count(learner.numberOf(archive.id), learnt);
+    }
+    learner.keep(kept, mementos);
+    return samples;
   }
 
   #decide(decision: MapDecision, number: number, request: RouteRequest): void {

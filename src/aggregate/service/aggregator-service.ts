@@ -44,7 +44,7 @@ import {
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { BASE_HEADER, type Peers } from "./peers.ts";
-import { RecentAnswers } from "./recent-answers.ts";
+import { type RecentAnswer, RecentAnswers } from "./recent-answers.ts";
 import { HeldMaps } from "./held-maps.ts";
 import type { LearntMaps } from "./learnt-maps.ts";
 import type { MapKeeper } from "../route/map-keeper.ts";
@@ -362,12 +362,28 @@ export class AggregatorService {
     // The process that has the client knows what it may give again.
     const mayRepeat = exchange.preferences === NO_PREFERENCES && !exchange.isForwarded;
     const answer = mayRepeat ? recent.find(place) : undefined;
-    if (answer === undefined) {
+    if (answer === undefined || !this.#mayRepeat(exchange, original, answer)) {
       exchange.onAnswer = (given) => recent.put(place, given);
       return false;
     }
     this.metrics.repeatedAnswers.inc();
     sendForwarded(exchange.response, answer);
+    return true;
+  }
+
+  /** Whether an answer has all that the router would ask for now. Samples are asked; nobody waits for them. */
+  #mayRepeat(exchange: AggregatorExchange, original: string, answer: RecentAnswer): boolean {
+    const { aggregator } = this.#options;
+    const { router } = aggregator;
+    if (router.repeat === undefined) return true;
+    const request = this.#routeRequest(exchange, original);
+    const decisions = router.repeat(request, answer.mementos);
+    if (decisions === undefined) return false;
+    if (decisions.length > 0) {
+      aggregator
+        .timeMap({ ...request, decisions })
+        .catch((error: unknown) => this.#logFailure(exchange, error));
+    }
     return true;
   }
 
@@ -530,11 +546,15 @@ export class AggregatorService {
   #fail(exchange: AggregatorExchange, error: unknown): void {
     // A client that goes away in the middle is not our fault.
     if (exchange.signal.aborted) return;
+    this.#logFailure(exchange, error);
+    sendRefusal(exchange, INTERNAL_ERROR);
+  }
+
+  #logFailure({ request }: AggregatorExchange, error: unknown): void {
     this.#log.event("error", "request failed", {
-      target: exchange.request.url,
+      target: request.url,
       reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
-    sendRefusal(exchange, INTERNAL_ERROR);
   }
 
   #note(

@@ -24,6 +24,12 @@ interface AnswerPlace {
   readonly askedAt: number;
 }
 
+/** An answer that can be given again. */
+export interface RecentAnswer extends ForwardedAnswer {
+  /** How many mementos it says that it has. */
+  readonly mementos: number;
+}
+
 export interface RecentAnswersOptions {
   /** The processes that serve together with this one, and keep the same answers; default none. */
   readonly bus?: Bus | undefined;
@@ -62,7 +68,7 @@ export class RecentAnswers implements SessionObserver {
     return { key, original, askedAt: this.#now() };
   }
 
-  find({ key, original }: AnswerPlace): ForwardedAnswer | undefined {
+  find({ key, original }: AnswerPlace): RecentAnswer | undefined {
     const kept = this.#answers.find(key);
     if (kept === undefined) return undefined;
     const ms = this.#now() - kept.receivedAt;
@@ -130,15 +136,18 @@ function wantsOnlyNew({ cacheControl, ...others }: Preferences): boolean {
 }
 
 /** An answer as it is some seconds later. */
-function answerOf({ status, headerBlock, body }: CachedAnswer, seconds: number): ForwardedAnswer {
+function answerOf({ status, headerBlock, body }: CachedAnswer, seconds: number): RecentAnswer {
   const fields: string[] = [];
   let age = seconds;
+  let mementos = 0;
   for (const [name, value] of new HeaderBlock(headerBlock)) {
-    if (name.toLowerCase() === "age") age += Number(value);
+    const lower = name.toLowerCase();
+    if (lower === "x-memento-count") mementos = Number(value);
+    if (lower === "age") age += Number(value);
     else fields.push(name, value);
   }
   if (age > 0) fields.push("Age", String(age));
-  return { status, fields, body };
+  return { status, fields, body, mementos };
 }
 
 /** Whether caches may keep it for longer than it is kept here, and it lacks no archive. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { RECALL_WIDTH } from "../../../src/aggregate/learn/archive-recalls.ts";
 import { KeyPath } from "../../../src/aggregate/learn/key-path.ts";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
 import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
@@ -98,6 +99,28 @@ describe("processes that learn together", () => {
         expect(own).toBe(all);
       }
     }
+  });
+
+  it("know what was kept by answers that were given again", () => {
+    const [first, second] = ["first", "second"].map(
+      () =>
+        new Learner(
+          IDS.map((id) => ({ id })),
+          { memoryBytes: 2 ** 20 },
+        ),
+    );
+    first.takeDecisions();
+    first.look(encoder.encode("com,host1)/"));
+    first.begin();
+    first.keep([0, 2], 7);
+    const decisions = structuredClone(first.takeDecisions());
+    if (decisions !== undefined) second.applyDecisions(decisions);
+    for (const { policy, recalls } of [first, second]) {
+      expect([policy.measured[0], policy.measured[4]]).toEqual([2, 7]);
+      const hits = IDS.map((_, archive) => recalls.state[archive * RECALL_WIDTH]);
+      expect(hits).toEqual([1, 0, 1, 0, 0, 0]);
+    }
+    expect(first.takeDecisions()).toBeUndefined();
   });
 
   it("spare as much as one does", () => {

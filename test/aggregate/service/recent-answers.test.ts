@@ -190,4 +190,34 @@ describe("a service that repeats answers", () => {
     await open.replaceArchives([bad.archive]);
     expect(await asked(url)).toBe("0 null");
   });
+
+  it("asks an archive that was spared once an original is wanted often", async () => {
+    const asks: string[] = [];
+    const archives = await Promise.all(
+      ["good", "poor"].map((id) =>
+        localArchive(id, (_request, response) => {
+          asks.push(id);
+          response.writeHead(200, { "Content-Type": "application/link-format" });
+          response.end(linkTimeMap(ORIGINAL, `http://${id}/`, ["20150101000000"]));
+        }),
+      ),
+    );
+    const learn = { recall: 0.9, memoryBytes: 2 ** 20 };
+    const { url, open } = await aggregating(archives, { service, aggregator: { learn } });
+    for (let i = 0; i < 500; i++) {
+      const surt = `org,host${i})/`;
+      open.learner?.look(new TextEncoder().encode(surt));
+      open.learner?.begin();
+      for (const archive of [0, 1]) open.learner?.decide(archive);
+      open.learner?.observe({ archive: "good", surt, mementos: 1 });
+      open.learner?.observe({ archive: "poor", surt, mementos: 0 });
+    }
+    expect(await asked(url)).toBe("1 null");
+    for (let time = 1; time < 20; time++) await asked(url);
+    expect(asks.toSorted()).toEqual(["good", "poor"]);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const [, repeated] = /mementomap_repeated_answers_total (\d+)/.exec(metrics) ?? [];
+    expect(Number(repeated)).toBeGreaterThan(4);
+    expect(open.learner?.policy.lookups).toBe(520);
+  });
 });
