@@ -38,6 +38,37 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
+/** An answer that is whole. */
+export interface WholeAnswer {
+  readonly status: number;
+  /** Names and values by turns, without what Node writes itself. */
+  readonly fields: readonly string[];
+  readonly body: string | Uint8Array;
+}
+
+/** Sends an answer, as {@link endSoon} does. */
+export function sendWhole(response: ServerResponse, { status, fields, body }: WholeAnswer): void {
+  response.writeHead(status, [...fields]);
+  endSoon(response, body);
+}
+
+/** Responses that have a head, and the rest of them. */
+let unsent: { readonly response: ServerResponse; readonly body: WholeAnswer["body"] }[] = [];
+
+/**
+ * Ends a response at the end of this turn of the event loop, together with the others of it. A client or a proxy on this
+ * machine is woken once for all of them, and not for each.
+ */
+function endSoon(response: ServerResponse, body: WholeAnswer["body"]): void {
+  if (unsent.push({ response, body }) === 1) setImmediate(endUnsent);
+}
+
+function endUnsent(): void {
+  const all = unsent;
+  unsent = [];
+  for (const { response, body } of all) response.end(body);
+}
+
 /**
  * Sends a reply. The promise is there only if the reply takes more than one step.
  *
@@ -49,7 +80,7 @@ export function sendReply(response: ServerResponse, reply: Reply): void | Promis
   if (reply.closesConnection === true) response.setHeader("Connection", "close");
   response.writeHead(status, headers);
   if (typeof body === "object") return sendChunks(response, body, release);
-  response.end(body);
+  endSoon(response, body ?? "");
   return release?.();
 }
 

@@ -3,6 +3,7 @@ import { connector } from "./connect.ts";
 import type { Hop, ResponseHandler } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { HeaderBlock } from "./response-head.ts";
+import { sendWhole, type WholeAnswer } from "./send.ts";
 
 /** How long an unused connection is kept. */
 const KEPT_MS = 4000;
@@ -41,24 +42,7 @@ export interface ForwardedExchange {
   /** Called instead of an answer when there is none, and the client has nothing yet. */
   readonly onFailed: () => void;
   /** Called with an answer of up to 1 MiB when it is sent. */
-  readonly onAnswer?: ((answer: ForwardedAnswer) => void) | undefined;
-}
-
-/** An answer that is whole. */
-export interface ForwardedAnswer {
-  readonly status: number;
-  /** Names and values by turns, without what Node writes itself. */
-  readonly fields: readonly string[];
-  readonly body: string | Uint8Array;
-}
-
-/** Sends an answer that is whole. */
-export function sendForwarded(
-  response: ServerResponse,
-  { status, fields, body }: ForwardedAnswer,
-): void {
-  response.writeHead(status, [...fields]);
-  response.end(body);
+  readonly onAnswer?: ((answer: WholeAnswer) => void) | undefined;
 }
 
 /**
@@ -173,7 +157,7 @@ class Forwarding implements ResponseHandler {
     }
     const body = this.#held.length === 1 ? this.#held[0] : Buffer.concat(this.#held);
     const answer = { status: this.#status, fields: this.#fields, body };
-    sendForwarded(response, answer);
+    sendWhole(response, answer);
     onAnswer?.(answer);
   }
 

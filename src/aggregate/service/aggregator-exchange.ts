@@ -4,8 +4,7 @@ import { isWhole, type Outcome } from "../session.ts";
 import type { StopSignal } from "../upstream.ts";
 import type { RouteName } from "../../http/metrics.ts";
 import { type Problem } from "../../http/reply.ts";
-import { sendProblem } from "../../http/send.ts";
-import type { ForwardedAnswer } from "../../http/socket-forward.ts";
+import { sendProblem, sendWhole, type WholeAnswer } from "../../http/send.ts";
 import type { Preferences } from "./preferences.ts";
 
 /** A request to the aggregator that is being answered. */
@@ -26,7 +25,7 @@ export interface AggregatorExchange {
   route: RouteName;
   readonly style: AnswerStyle;
   /** Called with an answer that is sent whole, where it may be given again. */
-  onAnswer?: ((answer: ForwardedAnswer) => void) | undefined;
+  onAnswer?: ((answer: WholeAnswer) => void) | undefined;
   /** Links to maps of what was learnt, for answers about the service itself. */
   mapLinks?: string | undefined;
 }
@@ -173,8 +172,7 @@ export function sendBody(
 ): void {
   headers.push("Content-Type", contentType, "Content-Length", String(Buffer.byteLength(body)));
   onAnswer?.({ status, fields: headers, body });
-  response.writeHead(status, headers);
-  response.end(isHead ? undefined : body);
+  sendWhole(response, { status, fields: headers, body: isHead ? "" : body });
 }
 
 /** An archive whose answer is missing from an aggregation, or a part of it. */

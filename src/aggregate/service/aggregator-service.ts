@@ -26,8 +26,7 @@ import {
   notFound,
   type Problem,
 } from "../../http/reply.ts";
-import { NodeRequest, sendReply } from "../../http/send.ts";
-import { sendForwarded } from "../../http/socket-forward.ts";
+import { NodeRequest, sendReply, sendWhole } from "../../http/send.ts";
 import type { ViewName } from "../../page/page-data.ts";
 import { pathPrefix, splitTarget } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
@@ -367,7 +366,7 @@ export class AggregatorService {
       return false;
     }
     this.metrics.repeatedAnswers.inc();
-    sendForwarded(exchange.response, answer);
+    sendWhole(exchange.response, answer);
     return true;
   }
 

@@ -1,4 +1,4 @@
-import type { ForwardedAnswer } from "../../http/socket-forward.ts";
+import type { WholeAnswer } from "../../http/send.ts";
 import { HeaderBlock } from "../../http/response-head.ts";
 import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
 import { isSample } from "../route/decision.ts";
@@ -25,7 +25,7 @@ interface AnswerPlace {
 }
 
 /** An answer that can be given again. */
-export interface RecentAnswer extends ForwardedAnswer {
+export interface RecentAnswer extends WholeAnswer {
   /** How many mementos it says that it has. */
   readonly mementos: number;
 }
@@ -77,7 +77,7 @@ export class RecentAnswers implements SessionObserver {
   }
 
   /** Keeps an answer that every cache may keep, and that nothing made outdated while it was worked on. */
-  put(place: AnswerPlace, { status, fields, body }: ForwardedAnswer): void {
+  put(place: AnswerPlace, { status, fields, body }: WholeAnswer): void {
     const { key, original, askedAt } = place;
     const isOutdated = Math.max(this.#outdatedAt(original), this.#clearedAt) >= askedAt;
     let headerBlock = "";

@@ -3,12 +3,12 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { RecentAnswers } from "../../../src/aggregate/service/recent-answers.ts";
 import type { Decision, RouteReason } from "../../../src/aggregate/route/decision.ts";
 import type { Outcome, Session } from "../../../src/aggregate/session.ts";
-import type { ForwardedAnswer } from "../../../src/http/socket-forward.ts";
+import type { WholeAnswer } from "../../../src/http/send.ts";
 import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
 import { LocalBus } from "../../support/local-bus.ts";
 import { linkTimeMap } from "../../support/scripted-upstream.ts";
 
-function answer(fields: readonly string[], bytes = 10, first = 0): ForwardedAnswer {
+function answer(fields: readonly string[], bytes = 10, first = 0): WholeAnswer {
   return { status: 200, fields, body: new Uint8Array(bytes).fill(first, 0, 1) };
 }
 
@@ -27,7 +27,7 @@ function outcome(reason: RouteReason, result: Outcome["result"]): Outcome {
   return { decision, result } as Outcome; // it looks at nothing else
 }
 
-function ageOf(found: ForwardedAnswer | undefined): number {
+function ageOf(found: WholeAnswer | undefined): number {
   const at = found?.fields.findIndex((name) => name.toLowerCase() === "age") ?? -1;
   return at === -1 ? 0 : Number(found?.fields[at + 1]);
 }
@@ -47,7 +47,7 @@ describe("answers of the last minute", () => {
       fc.property(steps, (all) => {
         let now = 0;
         const recent = new RecentAnswers({ now: () => now });
-        const last = new Map<string, { age: number; at: number; given: ForwardedAnswer }>();
+        const last = new Map<string, { age: number; at: number; given: WholeAnswer }>();
         for (const [place, { key, isPut, ms, age }] of all.entries()) {
           now += ms;
           if (isPut) {
