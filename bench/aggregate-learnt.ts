@@ -23,14 +23,16 @@ import { markdownTable } from "./markdown-table.ts";
  * How fast is our aggregator once it has learnt which archives have what? Fourteen archives of 20 to 60
  * milliseconds with the hit rates of the paper's log and the holdings of `simulate --archives paper`, and
  * no maps. Ours learns from the first part of a stream of lookups, and answers the next part: as it is,
- * with its repeats, and then only originals that were not asked for before. MemGator gets the same
- * lookups. See bench/README.md.
+ * with its repeats, and then only originals that were not asked for before. MemGator gets a third of the same
+ * lookups, which takes it longer. Both run all the time and get their lookups in turns, round by round:
+ * machines are not as fast in one minute as in the next. See bench/README.md.
  */
 const { values } = parseArgs({
   options: {
     recall: { type: "string", default: "0.98" },
     learn: { type: "string", default: "50000" },
     lookups: { type: "string", default: "20000" },
+    rounds: { type: "string", default: "3" },
     clients: { type: "string", default: "50,500" },
     latency: { type: "string", default: "20-60" },
   },
@@ -40,6 +42,9 @@ const RATIO_GOAL = 8;
 const ARCHIVES = PAPER_ARCHIVES.length;
 const [leastMs = 0, mostMs = 0] = values.latency.split("-").map(Number);
 const count = Number(values.lookups);
+const rounds = Number(values.rounds);
+/** MemGator gets one of so many lookups. */
+const THEIR_PART = 3;
 const recall = Number(values.recall);
 
 interface Measured extends LoadResult {
@@ -48,17 +53,62 @@ interface Measured extends LoadResult {
   readonly harnessCpu: number;
 }
 
+const PARTS = ["as they come", "none asked for before"] as const;
+type Part = (typeof PARTS)[number];
+type Rounds = Record<Part, Measured[]>;
+
+type Summed =
+  | "requests"
+  | "seconds"
+  | "upstream"
+  | "cpu"
+  | "harnessCpu"
+  | "failures"
+  | "mementos"
+  | "missedMementos";
+
+/** All rounds as one: sums, and of latencies the median of the rounds. */
+class Total {
+  readonly #rounds: readonly Measured[];
+
+  constructor(all: readonly Measured[]) {
+    this.#rounds = all;
+  }
+
+  sum(of: Summed): number {
+    return this.#rounds.reduce((total, round) => total + round[of], 0);
+  }
+
+  each(of: Summed): number {
+    return this.sum(of) / this.sum("requests");
+  }
+
+  median(of: "p50" | "p99"): number {
+    const sorted = this.#rounds.map((round) => round[of]).sort((a, b) => a - b);
+    return sorted[sorted.length >> 1];
+  }
+
+  get perSecond(): number {
+    return this.sum("requests") / this.sum("seconds");
+  }
+
+  /** The share of all mementos that were in the answers. */
+  get kept(): number {
+    return this.sum("mementos") / (this.sum("mementos") + this.sum("missedMementos"));
+  }
+}
+
 console.log(`${machine()}\n`);
 const folder = join(await benchFolder(), "aggregate-learnt");
 await mkdir(folder, { recursive: true });
 const stream = lookupStream();
 const learnt = untilDifferent(stream.originals, Number(values.learn));
-const next = stream.originals.slice(learnt.length, learnt.length + count);
+const next = stream.originals.slice(learnt.length, learnt.length + count * rounds);
 const seen = new Set([...learnt, ...next]);
 const unseen = new Set(
   stream.originals.slice(learnt.length + next.length).filter((original) => !seen.has(original)),
 );
-const fresh = [...unseen].slice(0, count);
+const fresh = [...unseen].slice(0, count * rounds);
 const holdings = drawHoldings([...learnt, ...next, ...fresh]);
 const models = PAPER_ARCHIVES.map(({ id }) => ({
   id,
@@ -71,11 +121,13 @@ const models = PAPER_ARCHIVES.map(({ id }) => ({
 }));
 const file = (name: string, originals: readonly string[]): Promise<string> =>
   writeLookups(join(folder, `${name}.tsv`), originals, models, holdings);
-const parts = {
-  learnt: await file("learnt", learnt),
-  "as they come": await file("next", next),
-  "none asked for before": await file("fresh", fresh),
-};
+const learntFile = await file("learnt", learnt);
+const files: Record<Part, string[]> = { "as they come": [], "none asked for before": [] };
+for (let round = 0; round < rounds; round++) {
+  const [start, end] = [round * count, (round + 1) * count];
+  files["as they come"].push(await file(`next-${round}`, next.slice(start, end)));
+  files["none asked for before"].push(await file(`fresh-${round}`, fresh.slice(start, end)));
+}
 console.log(
   `${learnt.length} lookups to learn from (${new Set(learnt).size} different), ` +
     `${next.length} as they come (${new Set(next).size} different), ${fresh.length} none of which was asked for before: ${stream.name}\n`,
@@ -86,13 +138,15 @@ try {
   const list = await fleet.list(join(folder, "archives.json"));
   const memGator = findMemGator();
   for (const clients of values.clients.split(",").map(Number)) {
-    const theirs =
-      memGator === undefined
-        ? undefined
-        : await measure(await startMemGator(memGator, list), clients);
-    const name = `ours, --recall ${recall}`;
-    const ours = await measure(await startOurs(name, list, ["--recall", values.recall]), clients);
-    for (const part of Object.keys(ours)) report(part, clients, theirs?.[part], ours[part]);
+    const theirs = memGator === undefined ? undefined : await startMemGator(memGator, list);
+    const ours = await startOurs(`ours, --recall ${recall}`, list, ["--recall", values.recall]);
+    try {
+      const results = await measureInTurns(theirs, ours, clients);
+      for (const part of PARTS) report(part, clients, results.theirs?.[part], results.ours[part]);
+    } finally {
+      await theirs?.stop();
+      await ours.stop();
+    }
   }
 } finally {
   await fleet.stop();
@@ -127,72 +181,96 @@ function drawHoldings(lookups: readonly string[]): Set<string>[] {
   });
 }
 
-/** Answers all parts of the stream, one after the other. */
-async function measure(server: Contestant, clients: number): Promise<Record<string, Measured>> {
-  const results: Record<string, Measured> = {};
-  try {
-    for (const [part, lookups] of Object.entries(parts)) {
-      // MemGator learns nothing, and needs only to become warm.
-      const first = part === "learnt" && server.name === "MemGator" ? count / 10 : undefined;
-      await fleet.count();
-      const before = await cpuSeconds(server.pid);
-      const fleetBefore = await cpuSeconds(fleet.pid);
-      const load = await runLoad({ port: server.port, lookups, clients, rampMs: 100, first });
-      const { requests: upstream } = await fleet.count();
-      const cpu = (await cpuSeconds(server.pid)) - before;
-      const harnessCpu = (await cpuSeconds(fleet.pid)) - fleetBefore + load.cpuSeconds;
-      console.log(`${server.name}, ${part}: ${JSON.stringify({ ...load, upstream, cpu })}`);
-      if (part !== "learnt") results[part] = { ...load, upstream, cpu, harnessCpu };
+function noRounds(): Rounds {
+  return { "as they come": [], "none asked for before": [] };
+}
+
+/** Has ours learn, and then both answer their lookups, round by round. */
+async function measureInTurns(
+  theirs: Contestant | undefined,
+  ours: Contestant,
+  clients: number,
+): Promise<{ readonly theirs: Rounds | undefined; readonly ours: Rounds }> {
+  // MemGator learns nothing, and needs only to become warm.
+  if (theirs !== undefined) await measure(theirs, clients, learntFile, count / 10);
+  await measure(ours, clients, learntFile);
+  const results = { theirs: theirs && noRounds(), ours: noRounds() };
+  for (let round = 0; round < rounds; round++) {
+    for (const part of PARTS) {
+      const lookups = files[part][round];
+      if (theirs !== undefined) {
+        results.theirs?.[part].push(await measure(theirs, clients, lookups, count / THEIR_PART));
+      }
+      results.ours[part].push(await measure(ours, clients, lookups));
     }
-  } finally {
-    await server.stop();
   }
   return results;
 }
 
-function report(part: string, clients: number, theirs: Measured | undefined, ours: Measured): void {
-  const micros = (seconds: number, { requests }: Measured): string =>
-    `${((seconds / requests) * 1e6).toFixed(0)} µs`;
-  const named: [string, Measured][] = [
-    ...(theirs === undefined ? [] : [["MemGator", theirs] satisfies [string, Measured]]),
-    [`ours, --recall ${recall}`, ours],
-  ];
-  const rows = named.map(([name, load]) => [
+async function measure(
+  server: Contestant,
+  clients: number,
+  lookups: string,
+  first?: number,
+): Promise<Measured> {
+  await fleet.count();
+  const before = await cpuSeconds(server.pid);
+  const fleetBefore = await cpuSeconds(fleet.pid);
+  const load = await runLoad({ port: server.port, lookups, clients, rampMs: 100, first });
+  const { requests: upstream } = await fleet.count();
+  const cpu = (await cpuSeconds(server.pid)) - before;
+  const harnessCpu = (await cpuSeconds(fleet.pid)) - fleetBefore + load.cpuSeconds;
+  const measured = { ...load, upstream, cpu, harnessCpu };
+  console.log(`${server.name}: ${JSON.stringify(measured)}`);
+  return measured;
+}
+
+function report(
+  part: Part,
+  clients: number,
+  theirRounds: readonly Measured[] | undefined,
+  ourRounds: readonly Measured[],
+): void {
+  const ours = new Total(ourRounds);
+  const theirs = theirRounds && new Total(theirRounds);
+  const named: [string, Total][] = [[`ours, --recall ${recall}`, ours]];
+  if (theirs !== undefined) named.unshift(["MemGator", theirs]);
+  const rows = named.map(([name, total]) => [
     name,
-    Math.round(load.perSecond).toLocaleString("en"),
-    theirs === undefined ? "" : `${(load.perSecond / theirs.perSecond).toFixed(2)}×`,
-    `${load.p50.toFixed(0)} ms`,
-    `${load.p99.toFixed(0)} ms`,
-    (load.upstream / load.requests).toFixed(2),
-    keptOf(load).toFixed(4),
-    micros(load.cpu, load),
-    micros(load.harnessCpu, load),
-    String(load.failures),
+    Math.round(total.perSecond).toLocaleString("en"),
+    theirs === undefined ? "" : `${(total.perSecond / theirs.perSecond).toFixed(2)}×`,
+    `${total.median("p50").toFixed(0)} ms`,
+    `${total.median("p99").toFixed(0)} ms`,
+    total.each("upstream").toFixed(2),
+    total.kept.toFixed(4),
+    `${(total.each("cpu") * 1e6).toFixed(0)} µs`,
+    `${(total.each("harnessCpu") * 1e6).toFixed(0)} µs`,
+    String(total.sum("failures")),
   ]);
   const heads =
     "TimeMaps/s,ratio,p50,p99,archives asked,mementos kept,CPU each,others' CPU,without an answer";
   const title = `${clients} clients, ${ARCHIVES} archives of ${values.latency} ms, ${part}`;
   console.log(`\n${markdownTable([title, ...heads.split(",")], rows)}`);
   const where = `with ${clients} clients, ${part}`;
-  const asked = ours.upstream / ours.requests;
+  const asked = ours.each("upstream");
   // Nobody is faster than the slowest of the archives that are asked, or than all cores are.
   const slowestMs = leastMs + ((mostMs - leastMs) * asked) / (asked + 1);
   const ofArchives = (clients * 1000) / slowestMs;
-  const ofCores = (availableParallelism() * ours.requests) / (ours.cpu + ours.harnessCpu);
+  const ofCores = availableParallelism() / (ours.each("cpu") + ours.each("harnessCpu"));
   console.log(
     `\nbounds of ours: ${Math.round(ofCores)}/s by cores, about ${Math.round(ofArchives)}/s by archives if each lookup asks ${asked.toFixed(1)}\n`,
   );
-  if (ours.failures > 0) findings.push(`${ours.failures} lookups have no answer ${where}`);
-  if (theirs === undefined) return;
+  const failures = ours.sum("failures");
+  if (failures > 0) findings.push(`${failures} lookups have no answer ${where}`);
+  if (theirs === undefined || theirRounds === undefined) return;
   const ratio = ours.perSecond / theirs.perSecond;
+  const byRound = ourRounds.map(({ perSecond }, i) => perSecond / theirRounds[i].perSecond);
+  console.log(`by round: ${byRound.map((each) => `${each.toFixed(2)}×`).join(", ")}\n`);
   const possible = (0.9 * Math.min(ofCores, ofArchives)) / theirs.perSecond;
   if (ratio < Math.min(RATIO_GOAL, possible)) {
     findings.push(`${ratio.toFixed(2)}× the rate of MemGator ${where}, not ${RATIO_GOAL}×`);
   }
-  if (ours.p99 >= theirs.p99) findings.push(`the p99 is higher than MemGator's ${where}`);
-}
-
-/** The share of all mementos that were in the answers. */
-function keptOf({ mementos, missedMementos }: Measured): number {
-  return mementos / (mementos + missedMementos);
+  if (ours.median("p99") >= theirs.median("p99")) {
+    findings.push(`the p99 is higher than MemGator's ${where}`);
+  }
 }

@@ -318,6 +318,7 @@ export type { Archive } from "./aggregate/route/archive.ts";
 export type {
   ArchiveRates,
   Decision,
+  GivenAnswer,
   HitRate,
   RouteReason,
   RouteRequest,

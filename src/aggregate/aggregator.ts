@@ -46,8 +46,8 @@ export interface AggregatorOptions {
 export interface AggregateRequest extends RouteRequest {
   /** Whether every archive is to be asked, whatever maps say. */
   readonly isBroadcast?: boolean | undefined;
-  /** What was decided already; default the router decides. */
-  readonly decisions?: readonly Decision[] | undefined;
+  /** Archives to ask as a sample, where a client got an answer of before; default the router decides. */
+  readonly samples?: readonly Decision[] | undefined;
   /** When it is aborted, archives are asked no further. */
   readonly signal?: StopSignal | undefined;
   /** What the client said about caches: `no-cache`, `only-if-cached`. */
@@ -146,7 +146,8 @@ export class Aggregator {
       kind: datetime === undefined ? ("timemap" as const) : ("timegate" as const),
       uri: request.uri,
       startedAt,
-      decisions: request.decisions ?? router.route(request),
+      decisions: request.samples ?? router.route(request),
+      isRepeated: request.samples !== undefined,
     };
     for (const observer of this.#observers) observer.began?.(session);
     request.onDecided?.(session.decisions);

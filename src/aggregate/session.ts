@@ -11,8 +11,10 @@ export interface Session {
   readonly kind: "timemap" | "timegate";
   readonly uri: string;
   readonly startedAt: number;
-  /** One for every archive. */
+  /** One for every archive; where a client got an answer of before, only for those that are asked as a sample. */
   readonly decisions: readonly Decision[];
+  /** Whether a client got an answer of before. */
+  readonly isRepeated?: boolean | undefined;
 }
 
 /** Notified of what an aggregator does, as it does it. Must not throw. */

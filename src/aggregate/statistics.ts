@@ -270,7 +270,8 @@ const ROUTING_COUNTS = ["sessions", "asked", "spared", "sampled", "sampledHits",
 export class RoutingEstimate implements SessionObserver {
   readonly #counts = recordBy(ROUTING_COUNTS, () => 0);
 
-  began({ decisions }: Session): void {
+  began({ decisions, isRepeated }: Session): void {
+    if (isRepeated === true) return;
     const counts = this.#counts;
     counts.sessions += 1;
     for (const { isAsked, reason } of decisions) {

@@ -66,7 +66,14 @@ function endSoon(response: ServerResponse, body: WholeAnswer["body"]): void {
 function endUnsent(): void {
   const all = unsent;
   unsent = [];
-  for (const { response, body } of all) response.end(body);
+  for (const { response, body } of all) {
+    try {
+      response.end(body);
+    } catch {
+      // A framework that wraps responses may throw; the others are to be ended all the same.
+      response.destroy();
+    }
+  }
 }
 
 /**

@@ -11,16 +11,14 @@ interface ArchiveDecisions {
   readonly seen: readonly (readonly [number, number])[];
   /** Hits that were to be expected of requests that explore. */
   readonly expected: number;
-  /** Hits in answers of before that were given again. */
-  readonly kept: number;
+  /** Hits in answers of before that were given again, those that are aside, and the mementos of each. */
+  readonly kept?: { readonly hits: number; readonly aside: number; readonly perHit: number };
 }
 
 /** What was decided lately. Plain data: it can be sent to other processes. */
 export interface Decisions {
   readonly lookups: number;
   readonly archives: readonly ArchiveDecisions[];
-  /** Mementos in answers of before that were given again. */
-  readonly mementos: number;
   /**
    * What was looked up: for each lookup how many hashes follow, and these, two numbers each, of the host, of
    * folders and of the original.
@@ -31,20 +29,20 @@ export interface Decisions {
 /** Counts decisions until they are taken. */
 export class DecisionCounts {
   lookups = 0;
-  mementos = 0;
   #looked: number[] = [];
   readonly #seen: Uint32Array;
   readonly #expected: Float64Array;
   readonly #possible: Uint32Array;
   readonly #made: Uint32Array;
-  readonly #kept: Uint32Array;
+  /** Hits that were kept, those that are aside, and mementos: three numbers an archive. */
+  readonly #kept: Float64Array;
 
   constructor(archives: number) {
     this.#seen = new Uint32Array(archives * CLASSES);
     this.#expected = new Float64Array(archives);
     this.#possible = new Uint32Array(archives);
     this.#made = new Uint32Array(archives);
-    this.#kept = new Uint32Array(archives);
+    this.#kept = new Float64Array(archives * 3);
   }
 
   /** A chance was of a class, which the cell says, and its archive. */
@@ -67,31 +65,31 @@ export class DecisionCounts {
     if (isAsked) this.#made[archive]++;
   }
 
-  kept(archive: number): void {
-    this.#kept[archive]++;
+  /** A client got a hit without asking. */
+  keep(archive: number, isAside: boolean, mementos: number): void {
+    this.#kept[archive * 3]++;
+    if (isAside) this.#kept[archive * 3 + 1]++;
+    this.#kept[archive * 3 + 2] += mementos;
   }
 
   /** What was counted since the last time; undefined if there was no lookup. */
   take(ids: readonly string[]): Decisions | undefined {
-    const { lookups, mementos } = this;
+    const { lookups } = this;
     const looked = Uint32Array.from(this.#looked);
     if (lookups === 0) return undefined;
     const archives = ids.map((archive, number) => {
       const classes = this.#seen.subarray(number * CLASSES, (number + 1) * CLASSES);
       const seen = [...classes.entries()].filter(([, times]) => times > 0);
       const [possible, made] = [this.#possible[number], this.#made[number]];
-      const [expected, kept] = [this.#expected[number], this.#kept[number]];
-      return { archive, possible, made, seen, expected, kept };
+      const [hits, aside, mementos] = this.#kept.subarray(number * 3, number * 3 + 3);
+      const kept = { hits, aside, perHit: hits === 0 ? 0 : mementos / hits };
+      return { archive, possible, made, seen, expected: this.#expected[number], kept };
     });
-    this.lookups = this.mementos = 0;
+    this.lookups = 0;
     this.#looked = [];
-    this.#expected.fill(0);
-    for (const counts of [this.#seen, this.#possible, this.#made, this.#kept]) counts.fill(0);
-    return {
-      lookups,
-      looked,
-      mementos,
-      archives: archives.filter(({ possible, kept }) => possible + kept > 0),
-    };
+    for (const counts of [this.#seen, this.#possible, this.#made]) counts.fill(0);
+    for (const sums of [this.#expected, this.#kept]) sums.fill(0);
+    const counted = archives.filter(({ possible, kept }) => possible + kept.hits > 0);
+    return { lookups, looked, archives: counted };
   }
 }

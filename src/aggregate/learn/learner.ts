@@ -73,6 +73,14 @@ export interface LearntDecision {
   readonly mapLikelihood: number | undefined;
 }
 
+/** A hit that a client got without asking: an answer of before was given again. */
+export interface KeptHit {
+  /** The number of the archive. */
+  readonly archive: number;
+  /** Whether the archive would be asked for other reasons than its chance. */
+  readonly isAside: boolean;
+}
+
 /** How much was spared and kept, up to a number of lookups. */
 export interface LearningMark {
   readonly lookups: number;
@@ -308,16 +316,16 @@ export class Learner {
   }
 
   /** Counts what another process decided, as if it was decided here. */
-  applyDecisions({ lookups, archives, looked, mementos }: Decisions): void {
+  applyDecisions({ lookups, archives, looked }: Decisions): void {
     this.#count(lookups);
     if (this.#held === undefined) this.#countLooked(looked);
-    this.policy.keep(0, mementos);
     for (const { archive: id, possible, made, seen, expected, kept } of archives) {
       const archive = this.numberOf(id);
       if (archive < 0) continue;
       this.policy.take(archive, seen, expected);
       this.#noteDecided(archive, possible, made);
-      this.#keep(archive, kept);
+      // Workers of before a rolling restart may be of an older version, which does not say.
+      if (kept !== undefined) this.#keep(archive, kept.hits, kept.aside, kept.perHit);
     }
   }
 
@@ -414,18 +422,17 @@ export class Learner {
     return this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
   }
 
-  /** Counts hits that a client got without asking: an answer of before was given again. */
-  keep(archives: readonly number[], mementos: number): void {
-    for (const archive of archives) {
-      this.#keep(archive, 1);
-      this.#decisions?.kept(archive);
+  /** Counts hits of a lookup that was answered without asking, and the mementos of all of them. */
+  keep(hits: readonly KeptHit[], mementos: number): void {
+    for (const { archive, isAside } of hits) {
+      this.#keep(archive, 1, isAside ? 1 : 0, mementos / hits.length);
+      this.#decisions?.keep(archive, isAside, mementos / hits.length);
     }
-    this.policy.keep(0, mementos);
-    if (this.#decisions !== undefined) this.#decisions.mementos += mementos;
   }
 
-  #keep(archive: number, hits: number): void {
-    this.policy.keep(hits, 0);
+  /** @param perHit how many mementos each of them has. */
+  #keep(archive: number, hits: number, aside: number, perHit: number): void {
+    this.policy.keep(hits, aside, perHit);
     this.recalls.keep(archive, hits);
   }
 

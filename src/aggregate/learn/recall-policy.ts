@@ -171,10 +171,12 @@ export class RecallPolicy {
     this.mementos[cell] += mementos;
   }
 
-  /** Clients got so many hits and mementos again that are known. */
-  keep(hits: number, mementos: number): void {
+  /** Clients got so many hits without asking, of which so many are aside, with so many mementos each. */
+  keep(hits: number, aside: number, perHit: number): void {
     this.measured[0] += hits;
-    this.measured[4] += mementos;
+    this.measured[4] += hits * perHit;
+    this.aside[0] += aside;
+    this.aside[1] += aside * perHit;
   }
 
   /** A hit is kept; one of a sample stands for those that are lost. */

@@ -92,11 +92,20 @@ export interface Router {
   /** One decision for every archive: those asked first, the most useful first. */
   route(request: RouteRequest): readonly Decision[];
   /**
-   * Decides about a lookup that can be answered as one of the last minute was, with so many mementos: which archives
-   * are to be asked as a sample. Undefined if one is to be asked that had not answered; the lookup does not count then.
-   * Without it, such answers are given again whatever is learnt.
+   * Decides about a lookup that can be answered as one of the last minute was: which archives are to be asked as a
+   * sample. Undefined if the answer lacks one that is to be asked; the lookup does not count then. Without it, answers
+   * are given again whatever was learnt.
    */
-  repeat?(request: RouteRequest, mementos: number): readonly Decision[] | undefined;
+  repeat?(request: RouteRequest, given: GivenAnswer): readonly Decision[] | undefined;
+}
+
+/** An answer of before, as far as it concerns decisions. */
+export interface GivenAnswer {
+  readonly mementos: number;
+  /** How many archives they are of. */
+  readonly archives: number;
+  /** Whether it is given again though it lacks an archive: a new one is on its way. */
+  readonly isBeingReplaced: boolean;
 }
 
 /** A decision as it is told to programs; what is not known is null. */

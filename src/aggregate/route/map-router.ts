@@ -2,6 +2,7 @@ import type { Archive } from "./archive.ts";
 import {
   type ArchiveRates,
   type Decision,
+  type GivenAnswer,
   HitRates,
   isSample,
   MapDecision,
@@ -24,7 +25,7 @@ import { RoutedMaps } from "./routed-maps.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { chanceOf } from "../learn/hit-model.ts";
 import { KNOWN } from "../learn/evidence.ts";
-import type { Learner } from "../learn/learner.ts";
+import type { KeptHit, Learner } from "../learn/learner.ts";
 import { takeLearntMap } from "../learn/learnt-prior.ts";
 
 export interface MapRouterOptions {
@@ -180,20 +181,26 @@ export class MapRouter implements Router {
     return narrowed(decisions, request);
   }
 
-  repeat(request: RouteRequest, mementos: number): readonly Decision[] | undefined {
-    const { learner } = this.#options;
-    if (learner === undefined) return [];
+  repeat(
+    request: RouteRequest,
+    { mementos, archives, isBeingReplaced }: GivenAnswer,
+  ): readonly Decision[] | undefined {
+    const { learner, isBroadcasting } = this.#options;
+    if (learner === undefined || isBroadcasting === true) return [];
     const decisions = this.#route({ ...request, isPreview: true });
     const samples: Decision[] = [];
-    const kept: number[] = [];
+    const kept: KeptHit[] = [];
     for (const decision of decisions) {
       if (!decision.isAsked) break;
-      const number = learner.numberOf(decision.archive.id);
+      const archive = learner.numberOf(decision.archive.id);
       if (isSample(decision)) samples.push(decision);
-      else if (number >= 0) {
-        const known = learner.known(number);
-        if (known === KNOWN.nothing) return undefined;
-        if (known === KNOWN.hit) kept.push(number);
+      else if (archive >= 0) {
+        const known = learner.known(archive);
+        const isLacking =
+          known === KNOWN.nothing || (known === KNOWN.hit && kept.length === archives);
+        if (isLacking && !isBeingReplaced) return undefined;
+        const isAside = decision.learnt?.isAside ?? true;
+        if (known === KNOWN.hit && !isLacking) kept.push({ archive, isAside });
       }
     }
     learner.begin();

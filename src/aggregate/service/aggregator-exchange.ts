@@ -39,7 +39,7 @@ export interface AnswerStyle {
 }
 
 const EXPOSED_HEADERS =
-  "Link, Location, X-Memento-Count, Server, Memento-Datetime, Preference-Applied, Retry-After, X-MementoMap-Missing, X-MementoMap-Route";
+  "Link, Location, X-Memento-Count, Server, Memento-Datetime, Preference-Applied, Retry-After, X-MementoMap-Archives, X-MementoMap-Missing, X-MementoMap-Route";
 
 /** Headers as a flat list of names and values, which Node writes with the least ado. */
 export type HeaderList = string[];
@@ -70,10 +70,18 @@ export function aggregationHeaders(
     route === "timegate" ? `accept-datetime, ${PREFERENCE_HEADERS}` : PREFERENCE_HEADERS;
   headers.push("Vary", varies);
   addFreshness(headers, aggregation, style);
+  if (route === "timemap") headers.push("X-MementoMap-Archives", String(hitCount(aggregation)));
   if (!aggregation.isWhole) headers.push("X-MementoMap-Missing", missingHeader(aggregation));
   if (preferences.applied !== undefined) headers.push("Preference-Applied", preferences.applied);
   if (preferences.wantsReasons) headers.push("X-MementoMap-Route", routeReasons(aggregation));
   return headers;
+}
+
+/** How many archives have mementos of the original. */
+function hitCount({ outcomes }: Aggregation): number {
+  let hits = 0;
+  for (const { result } of outcomes) if (result === "hit") hits += 1;
+  return hits;
 }
 
 /**

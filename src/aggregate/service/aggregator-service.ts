@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Stop } from "../upstream.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import type { Archive } from "../route/archive.ts";
-import type { RouteRequest } from "../route/decision.ts";
+import type { GivenAnswer, RouteRequest } from "../route/decision.ts";
 import { loopUtilization } from "../upstream/event-loop.ts";
 import { Admission } from "./admission.ts";
 import { answerStream } from "./answer-stream.ts";
@@ -43,7 +43,7 @@ import {
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { BASE_HEADER, type Peers } from "./peers.ts";
-import { type RecentAnswer, RecentAnswers } from "./recent-answers.ts";
+import { RecentAnswers } from "./recent-answers.ts";
 import { HeldMaps } from "./held-maps.ts";
 import type { LearntMaps } from "./learnt-maps.ts";
 import type { MapKeeper } from "../route/map-keeper.ts";
@@ -361,26 +361,31 @@ export class AggregatorService {
     // The process that has the client knows what it may give again.
     const mayRepeat = exchange.preferences === NO_PREFERENCES && !exchange.isForwarded;
     const answer = mayRepeat ? recent.find(place) : undefined;
-    if (answer === undefined || !this.#mayRepeat(exchange, original, answer)) {
-      exchange.onAnswer = (given) => recent.put(place, given);
-      return false;
+    if (answer !== undefined) {
+      const isBeingReplaced = recent.isBeingReplaced(place);
+      if (this.#mayRepeat(exchange, original, { ...answer, isBeingReplaced })) {
+        this.metrics.repeatedAnswers.inc();
+        sendWhole(exchange.response, answer);
+        return true;
+      }
+      // One request waits for archives, and not all that come meanwhile.
+      exchange.response.once("close", recent.replace(place));
     }
-    this.metrics.repeatedAnswers.inc();
-    sendWhole(exchange.response, answer);
-    return true;
+    exchange.onAnswer = (given) => recent.put(place, given);
+    return false;
   }
 
   /** Whether an answer has all that the router would ask for now. Samples are asked; nobody waits for them. */
-  #mayRepeat(exchange: AggregatorExchange, original: string, answer: RecentAnswer): boolean {
+  #mayRepeat(exchange: AggregatorExchange, original: string, given: GivenAnswer): boolean {
     const { aggregator } = this.#options;
     const { router } = aggregator;
     if (router.repeat === undefined) return true;
     const request = this.#routeRequest(exchange, original);
-    const decisions = router.repeat(request, answer.mementos);
-    if (decisions === undefined) return false;
-    if (decisions.length > 0) {
+    const samples = router.repeat(request, given);
+    if (samples === undefined) return false;
+    if (samples.length > 0) {
       aggregator
-        .timeMap({ ...request, decisions })
+        .timeMap({ ...request, samples })
         .catch((error: unknown) => this.#logFailure(exchange, error));
     }
     return true;

@@ -26,8 +26,9 @@ interface AnswerPlace {
 
 /** An answer that can be given again. */
 export interface RecentAnswer extends WholeAnswer {
-  /** How many mementos it says that it has. */
+  /** How many mementos it says that it has, and of how many archives. */
   readonly mementos: number;
+  readonly archives: number;
 }
 
 export interface RecentAnswersOptions {
@@ -50,6 +51,8 @@ export class RecentAnswers implements SessionObserver {
   #answers = new MemoryStore({ maxBytes: MOST_BYTES });
   /** Originals, and when their answers became outdated; the oldest first. */
   readonly #outdated = new Map<string, number>();
+  /** Keys of answers that are being replaced. */
+  readonly #replaced = new Set<string>();
   readonly #topic: BatchedTopic<string> | undefined;
   #clearedAt = -Infinity;
 
@@ -76,6 +79,17 @@ export class RecentAnswers implements SessionObserver {
     return answerOf(kept, Math.floor(ms / 1000));
   }
 
+  /** Whether a request is under way whose answer will replace the one that is kept, which is given until then. */
+  isBeingReplaced({ key }: AnswerPlace): boolean {
+    return this.#replaced.has(key);
+  }
+
+  /** Such a request begins. Gives a function to call when it has ended. */
+  replace({ key }: AnswerPlace): () => void {
+    this.#replaced.add(key);
+    return () => this.#replaced.delete(key);
+  }
+
   /** Keeps an answer that every cache may keep, and that nothing made outdated while it was worked on. */
   put(place: AnswerPlace, { status, fields, body }: WholeAnswer): void {
     const { key, original, askedAt } = place;
@@ -84,7 +98,10 @@ export class RecentAnswers implements SessionObserver {
     for (let at = 0; at + 1 < fields.length; at += 2) {
       headerBlock += `${fields[at]}: ${fields[at + 1]}\r\n`;
     }
-    if (body.length > LONGEST_BYTES || isOutdated || !isPublic(new HeaderBlock(headerBlock))) {
+    const headers = new HeaderBlock(headerBlock);
+    // It lacks an archive, which the one before does not.
+    if (headers.first("x-mementomap-missing") !== undefined && !isOutdated) return;
+    if (body.length > LONGEST_BYTES || isOutdated || !isPublic(headers)) {
       this.#answers.delete(key);
       return;
     }
@@ -139,20 +156,20 @@ function wantsOnlyNew({ cacheControl, ...others }: Preferences): boolean {
 function answerOf({ status, headerBlock, body }: CachedAnswer, seconds: number): RecentAnswer {
   const fields: string[] = [];
   let age = seconds;
-  let mementos = 0;
+  let [mementos, archives] = [0, 0];
   for (const [name, value] of new HeaderBlock(headerBlock)) {
     const lower = name.toLowerCase();
     if (lower === "x-memento-count") mementos = Number(value);
+    if (lower === "x-mementomap-archives") archives = Number(value);
     if (lower === "age") age += Number(value);
     else fields.push(name, value);
   }
   if (age > 0) fields.push("Age", String(age));
-  return { status, fields, body, mementos };
+  return { status, fields, body, mementos, archives };
 }
 
-/** Whether caches may keep it for longer than it is kept here, and it lacks no archive. */
+/** Whether caches may keep it for longer than it is kept here. */
 function isPublic(headers: HeaderBlock): boolean {
-  if (headers.first("x-mementomap-missing") !== undefined) return false;
   const cacheControl = headers.first("cache-control") ?? "";
   const [, maxAge = "0"] = /^public, max-age=(\d+)$/.exec(cacheControl) ?? [];
   return (Number(maxAge) - Number(headers.first("age") ?? 0)) * 1000 >= KEPT_MS;

@@ -62,7 +62,7 @@ export function sendTimeMapPage(
       ${pager(base, original, page, pages.length)}
     </section>`;
   const headers = aggregationHeaders(exchange, aggregation);
-  headers.push("Vary", "Accept");
+  headers.push("Vary", "Accept", "X-Memento-Count", String(mementos.count));
   const content = { title: `${original} · mementos`, main };
   sendView(exchange, "time", { status, content }, { headers, code });
 }

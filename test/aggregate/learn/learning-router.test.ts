@@ -14,6 +14,13 @@ import { scratchDir } from "../../support/scratch.ts";
 const archives = archivesOf({ good: {}, poor: {}, mapped: {} });
 const MAPS = { mapped: "org,held)/* 40/10\norg,held)/exact 3\n" };
 
+/** An answer of before, with two mementos of an archive. */
+const GIVEN = { mementos: 2, archives: 1, isBeingReplaced: false };
+
+function givenBy(archives: number): typeof GIVEN {
+  return { ...GIVEN, mementos: archives, archives };
+}
+
 function learnerOf(random: () => number): Learner {
   return new Learner(archives, { recall: 0.9, memoryBytes: 2 ** 20, random, now: () => 1.7e12 });
 }
@@ -75,7 +82,7 @@ describe("a router that learns", () => {
     const request = { uri: "http://example.org/1/new" };
     const state = (): unknown => structuredClone([learner.policy.state, learner.policy.lookups]);
     const before = state();
-    expect(router.repeat(request, 2)).toBeUndefined(); // good has not answered for it
+    expect(router.repeat(request, GIVEN)).toBeUndefined(); // good has not answered for it
     expect(state()).toEqual(before);
     for (const decision of router.route(request)) {
       if (decision.isAsked) router.learn(decision, request.uri, true, 2);
@@ -83,16 +90,20 @@ describe("a router that learns", () => {
     const { measured } = learner.policy;
     const [hits, mementos] = [measured[0], measured[4]];
     const { lookups } = learner.policy;
-    expect(router.repeat(request, 2)).toEqual([]);
+    expect(router.repeat(request, GIVEN)).toEqual([]);
     expect(measured[0]).toBe(hits + 1);
     expect(measured[4]).toBe(mementos + 2);
     expect(learner.policy.lookups).toBe(lookups + 1);
     expect(learner.policy.seen.reduce((sum, seen) => sum + seen)).toBeGreaterThan(0);
+    // An answer that has nothing of good lacks it. It is given until a new one is there.
+    expect(router.repeat(request, givenBy(0))).toBeUndefined();
+    expect(router.repeat(request, { ...givenBy(0), isBeingReplaced: true })).toEqual([]);
+    expect(measured[0]).toBe(hits + 1);
     drawn = 0;
-    expect(shown(router.repeat(request, 2) ?? [])).toBe("+poor explored");
+    expect(shown(router.repeat(request, GIVEN) ?? [])).toBe("+poor explored");
     drawn = 0.999;
     // What is asked for as often is asked of every archive once.
-    const given = Array.from({ length: 10 }, () => router.repeat(request, 2) !== undefined);
+    const given = Array.from({ length: 10 }, () => router.repeat(request, GIVEN) !== undefined);
     expect(given.indexOf(false)).toBeGreaterThan(2);
     expect(shown(router.route(request))).toContain("+poor to-learn");
   });
@@ -115,7 +126,7 @@ describe("a router that learns", () => {
       const given = new Set<string>();
       let isOutdated = true;
       for (let time = 0; time < times; time++) {
-        const samples = isOutdated ? undefined : router.repeat({ uri }, given.size);
+        const samples = isOutdated ? undefined : router.repeat({ uri }, givenBy(given.size));
         if (samples === undefined) given.clear();
         else repeats++;
         isOutdated = false;

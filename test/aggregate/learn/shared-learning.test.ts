@@ -112,15 +112,27 @@ describe("processes that learn together", () => {
     first.takeDecisions();
     first.look(encoder.encode("com,host1)/"));
     first.begin();
-    first.keep([0, 2], 7);
+    const [a, c] = [0, 2].map((archive) => ({ archive, isAside: archive === 2 }));
+    first.keep([a, c], 7);
     const decisions = structuredClone(first.takeDecisions());
     if (decisions !== undefined) second.applyDecisions(decisions);
     for (const { policy, recalls } of [first, second]) {
       expect([policy.measured[0], policy.measured[4]]).toEqual([2, 7]);
+      expect([...policy.aside]).toEqual([1, 3.5]);
       const hits = IDS.map((_, archive) => recalls.state[archive * RECALL_WIDTH]);
       expect(hits).toEqual([1, 0, 1, 0, 0, 0]);
     }
     expect(first.takeDecisions()).toBeUndefined();
+    // As a worker of an older version says it.
+    const archives = IDS.map((archive) => ({
+      archive,
+      possible: 1,
+      made: 0,
+      seen: [],
+      expected: 0,
+    }));
+    second.applyDecisions({ lookups: 1, looked: new Uint32Array(0), archives });
+    expect(second.policy.recallOfHits?.value).toBe(1);
   });
 
   it("spare as much as one does", () => {

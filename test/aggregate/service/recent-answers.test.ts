@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { RecentAnswers } from "../../../src/aggregate/service/recent-answers.ts";
@@ -71,8 +72,6 @@ describe("answers of the last minute", () => {
 
   it.each([
     ["says nothing of caches", []],
-    ["lacks an archive", ["cache-control", "no-cache"]],
-    ["lacks one that is dormant", [...FRESH, "X-MementoMap-Missing", "a;dormant"]],
     ["may not be stored", ["Cache-Control", "no-store"]],
     ["is fresh for less than that", ["Cache-Control", "public, max-age=59"]],
     ["will soon be stale", ["Age", "595", "Cache-Control", "public, max-age=600"]],
@@ -81,6 +80,18 @@ describe("answers of the last minute", () => {
     recent.put(at(KEY), answer(FRESH));
     recent.put(at(KEY), answer(fields));
     expect(recent.find(at(KEY))).toBeUndefined();
+  });
+
+  it.each([
+    ["an archive", ["Cache-Control", "no-cache", "X-MementoMap-Missing", "a;late"]],
+    ["one that is dormant", [...FRESH, "X-MementoMap-Missing", "a;dormant"]],
+  ])("has none that lacks %s, but the one before", (_which, fields) => {
+    const recent = new RecentAnswers({ now: () => 0 });
+    recent.put(at(KEY), answer(fields));
+    expect(recent.find(at(KEY))).toBeUndefined();
+    recent.put(at(KEY), answer(FRESH, 7));
+    recent.put(at(KEY), answer(fields));
+    expect(recent.find(at(KEY))?.body).toHaveLength(7);
   });
 
   it("takes 16 MiB at most, and forgets the oldest", () => {
@@ -191,27 +202,79 @@ describe("a service that repeats answers", () => {
     expect(await asked(url)).toBe("0 null");
   });
 
-  it("asks an archive that was spared once an original is wanted often", async () => {
-    const asks: string[] = [];
+  /** An aggregator that has learnt that `good` has everything, and `poor` nothing. */
+  async function learnt(
+    answer: (id: string, response: ServerResponse) => void,
+  ): Promise<Awaited<ReturnType<typeof aggregating>>> {
     const archives = await Promise.all(
-      ["good", "poor"].map((id) =>
-        localArchive(id, (_request, response) => {
-          asks.push(id);
-          response.writeHead(200, { "Content-Type": "application/link-format" });
-          response.end(linkTimeMap(ORIGINAL, `http://${id}/`, ["20150101000000"]));
-        }),
-      ),
+      ["good", "poor"].map((id) => localArchive(id, (_request, response) => answer(id, response))),
     );
     const learn = { recall: 0.9, memoryBytes: 2 ** 20 };
-    const { url, open } = await aggregating(archives, { service, aggregator: { learn } });
+    const aggregation = await aggregating(archives, { service, aggregator: { learn } });
+    const { learner } = aggregation.open;
     for (let i = 0; i < 500; i++) {
       const surt = `org,host${i})/`;
-      open.learner?.look(new TextEncoder().encode(surt));
-      open.learner?.begin();
-      for (const archive of [0, 1]) open.learner?.decide(archive);
-      open.learner?.observe({ archive: "good", surt, mementos: 1 });
-      open.learner?.observe({ archive: "poor", surt, mementos: 0 });
+      learner?.look(new TextEncoder().encode(surt));
+      learner?.begin();
+      for (const archive of [0, 1]) learner?.decide(archive);
+      learner?.observe({ archive: "good", surt, mementos: 1 });
+      learner?.observe({ archive: "poor", surt, mementos: 0 });
     }
+    return aggregation;
+  }
+
+  const hasOne = (id: string, response: ServerResponse): void => {
+    response.writeHead(200, { "Content-Type": "application/link-format" });
+    response.end(linkTimeMap(ORIGINAL, `http://${id}/`, ["20150101000000"]));
+  };
+
+  it("lets one client wait for an archive that was spared, and not all that come meanwhile", async () => {
+    const waiting: (() => void)[] = [];
+    const { url, open } = await learnt((id, response) => {
+      if (id === "good") hasOne(id, response);
+      else waiting.push(() => hasOne(id, response));
+    });
+    for (let time = 0; time < 7; time++) expect(await asked(url)).toBe("1 null");
+    // What is asked for as often is asked of every archive once.
+    const first = Array.from({ length: 3 }, () => asked(url));
+    await expect.poll(() => waiting.length).toBe(1);
+    const others = await Promise.all(Array.from({ length: 50 }, () => asked(url)));
+    expect(new Set(others)).toEqual(new Set(["1 null"]));
+    for (const answer of waiting) answer();
+    expect(new Set(await Promise.all(first))).toEqual(new Set(["1 null", "2 null"]));
+    expect(open.estimate.report().sessions).toBe(2);
+    expect(open.learner?.policy.lookups).toBe(560);
+  });
+
+  it("does not give what lacks an archive that was found to have the original", async () => {
+    const { url, open } = await learnt(hasOne);
+    expect(await asked(url)).toMatch(/^[12] null$/);
+    const all = await fetch(`${url}/timemap/json/${ORIGINAL}`, {
+      headers: { Prefer: "routing=off" },
+    });
+    expect(await all.json()).toMatchObject({});
+    const before = open.learner?.policy.measured[0] ?? 0;
+    const again = await asked(url);
+    const counted = (open.learner?.policy.measured[0] ?? 0) - before;
+    expect(`${counted} null`).toBe(again);
+  });
+
+  it("says how many archives have the original, also on a page for people", async () => {
+    const { url } = await learnt(hasOne);
+    for (const accept of ["application/link-format", "text/html"]) {
+      for (let time = 0; time < 2; time++) {
+        const { headers } = await fetch(`${url}/timemap/link/${ORIGINAL}`, { headers: { accept } });
+        expect(headers.get("x-mementomap-archives")).toBe(headers.get("x-memento-count"));
+      }
+    }
+  });
+
+  it("asks an archive that was spared once an original is wanted often", async () => {
+    const asks: string[] = [];
+    const { url, open } = await learnt((id, response) => {
+      asks.push(id);
+      hasOne(id, response);
+    });
     expect(await asked(url)).toBe("1 null");
     for (let time = 1; time < 20; time++) await asked(url);
     expect(asks.toSorted()).toEqual(["good", "poor"]);
