@@ -46,7 +46,7 @@ export interface AggregatorOptions {
 export interface AggregateRequest extends RouteRequest {
   /** Whether every archive is to be asked, whatever maps say. */
   readonly isBroadcast?: boolean | undefined;
-  /** Archives to ask as a sample, where a client got an answer of before; default the router decides. */
+  /** The only archives to ask, as a sample, because the client got an earlier answer; default the router decides. */
   readonly samples?: readonly Decision[] | undefined;
   /** When it is aborted, archives are asked no further. */
   readonly signal?: StopSignal | undefined;

@@ -11,9 +11,9 @@ export interface Session {
   readonly kind: "timemap" | "timegate";
   readonly uri: string;
   readonly startedAt: number;
-  /** One for every archive; where a client got an answer of before, only for those that are asked as a sample. */
+  /** One for every archive; if the client got an earlier answer, only for those asked as a sample. */
   readonly decisions: readonly Decision[];
-  /** Whether a client got an answer of before. */
+  /** Whether the client got an earlier answer; default false. */
   readonly isRepeated?: boolean | undefined;
 }
 

@@ -11,7 +11,7 @@ interface ArchiveDecisions {
   readonly seen: readonly (readonly [number, number])[];
   /** Hits that were to be expected of requests that explore. */
   readonly expected: number;
-  /** Hits in answers of before that were given again, those that are aside, and the mementos of each. */
+  /** Hits in earlier answers that were given again, how many of them are aside, and the mementos of each. */
   readonly kept?: { readonly hits: number; readonly aside: number; readonly perHit: number };
 }
 
@@ -34,7 +34,7 @@ export class DecisionCounts {
   readonly #expected: Float64Array;
   readonly #possible: Uint32Array;
   readonly #made: Uint32Array;
-  /** Hits that were kept, those that are aside, and mementos: three numbers an archive. */
+  /** Hits in earlier answers, how many of them are aside, and their mementos: three numbers for each archive. */
   readonly #kept: Float64Array;
 
   constructor(archives: number) {
@@ -65,7 +65,7 @@ export class DecisionCounts {
     if (isAsked) this.#made[archive]++;
   }
 
-  /** A client got a hit without asking. */
+  /** A hit was in an earlier answer that was given again. */
   keep(archive: number, isAside: boolean, mementos: number): void {
     this.#kept[archive * 3]++;
     if (isAside) this.#kept[archive * 3 + 1]++;

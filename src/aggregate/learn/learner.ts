@@ -73,7 +73,7 @@ export interface LearntDecision {
   readonly mapLikelihood: number | undefined;
 }
 
-/** A hit that a client got without asking: an answer of before was given again. */
+/** A hit in an earlier answer that was given again. */
 export interface KeptHit {
   /** The number of the archive. */
   readonly archive: number;
@@ -246,7 +246,7 @@ export class Learner {
     this.#weigh(most, this.#countOriginal());
   }
 
-  /** Begins decisions that are only previewed: counts nothing. */
+  /** Call it in place of {@link begin} before decisions that are only previewed: it counts nothing. */
   consider(): void {
     const { levels, length } = this.#path;
     let most = 0;
@@ -259,7 +259,10 @@ export class Learner {
     this.#weigh(1 + most, this.#answer < 0 ? 0 : this.answers.lookups(this.#answer));
   }
 
-  /** @param most how often the host, or a folder of it, was looked up, with this time; `repeats` the original, before. */
+  /**
+   * @param most how often the host or one of its folders was looked up, including this time.
+   * @param repeats how often the original was looked up before.
+   */
   #weigh(most: number, repeats: number): void {
     this.#repeats = repeats;
     const worth = Math.max((1 + most) / PAYS, 1 + repeats);
@@ -324,7 +327,7 @@ export class Learner {
       if (archive < 0) continue;
       this.policy.take(archive, seen, expected);
       this.#noteDecided(archive, possible, made);
-      // Workers of before a rolling restart may be of an older version, which does not say.
+      // Workers of an older version, during a rolling restart, do not send it.
       if (kept !== undefined) this.#keep(archive, kept.hits, kept.aside, kept.perHit);
     }
   }
@@ -410,7 +413,7 @@ export class Learner {
     return decision;
   }
 
-  /** Counts a decision that was previewed as one that is made. */
+  /** Counts a previewed decision as made. */
   count(archive: number, { logit, propensity, isAsked, isAside }: LearntDecision): void {
     if (!isAside) this.policy.count(this.policy.cellOf(archive, logit), propensity);
     this.#noteDecided(archive, 1, isAsked ? 1 : 0);
@@ -422,7 +425,7 @@ export class Learner {
     return this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
   }
 
-  /** Counts hits of a lookup that was answered without asking, and the mementos of all of them. */
+  /** Counts the hits of an earlier answer that was given again, and the mementos of all of them. */
   keep(hits: readonly KeptHit[], mementos: number): void {
     for (const { archive, isAside } of hits) {
       this.#keep(archive, 1, isAside ? 1 : 0, mementos / hits.length);

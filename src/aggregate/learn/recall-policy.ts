@@ -171,7 +171,7 @@ export class RecallPolicy {
     this.mementos[cell] += mementos;
   }
 
-  /** Clients got so many hits without asking, of which so many are aside, with so many mementos each. */
+  /** Counts hits in earlier answers that were given again, how many of them are aside, and the mementos of each. */
   keep(hits: number, aside: number, perHit: number): void {
     this.measured[0] += hits;
     this.measured[4] += hits * perHit;

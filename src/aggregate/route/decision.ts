@@ -92,19 +92,19 @@ export interface Router {
   /** One decision for every archive: those asked first, the most useful first. */
   route(request: RouteRequest): readonly Decision[];
   /**
-   * Decides about a lookup that can be answered as one of the last minute was: which archives are to be asked as a
-   * sample. Undefined if the answer lacks one that is to be asked; the lookup does not count then. Without it, answers
-   * are given again whatever was learnt.
+   * Decides about a lookup that can be given the answer of an earlier one: returns the archives to ask as a sample, or
+   * undefined if the answer lacks an archive that is to be asked, in which case the lookup is not counted. A router
+   * without this method has earlier answers given again in any case.
    */
   repeat?(request: RouteRequest, given: GivenAnswer): readonly Decision[] | undefined;
 }
 
-/** An answer of before, as far as it concerns decisions. */
+/** An earlier answer, as far as it concerns decisions. */
 export interface GivenAnswer {
   readonly mementos: number;
   /** How many archives they are of. */
   readonly archives: number;
-  /** Whether it is given again though it lacks an archive: a new one is on its way. */
+  /** Whether a request for a new one is under way, so that this one is given even if it lacks an archive. */
   readonly isBeingReplaced: boolean;
 }
 

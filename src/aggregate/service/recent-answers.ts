@@ -79,12 +79,12 @@ export class RecentAnswers implements SessionObserver {
     return answerOf(kept, Math.floor(ms / 1000));
   }
 
-  /** Whether a request is under way whose answer will replace the one that is kept, which is given until then. */
+  /** Whether a request is under way whose answer will replace the kept one. */
   isBeingReplaced({ key }: AnswerPlace): boolean {
     return this.#replaced.has(key);
   }
 
-  /** Such a request begins. Gives a function to call when it has ended. */
+  /** Notes the start of such a request; returns a function to call at its end. */
   replace({ key }: AnswerPlace): () => void {
     this.#replaced.add(key);
     return () => this.#replaced.delete(key);
@@ -99,7 +99,7 @@ export class RecentAnswers implements SessionObserver {
       headerBlock += `${fields[at]}: ${fields[at + 1]}\r\n`;
     }
     const headers = new HeaderBlock(headerBlock);
-    // It lacks an archive, which the one before does not.
+    // It lacks an archive, but the kept one does not.
     if (headers.first("x-mementomap-missing") !== undefined && !isOutdated) return;
     if (body.length > LONGEST_BYTES || isOutdated || !isPublic(headers)) {
       this.#answers.delete(key);

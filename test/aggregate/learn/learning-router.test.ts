@@ -14,7 +14,7 @@ import { scratchDir } from "../../support/scratch.ts";
 const archives = archivesOf({ good: {}, poor: {}, mapped: {} });
 const MAPS = { mapped: "org,held)/* 40/10\norg,held)/exact 3\n" };
 
-/** An answer of before, with two mementos of an archive. */
+/** An earlier answer with two mementos of one archive. */
 const GIVEN = { mementos: 2, archives: 1, isBeingReplaced: false };
 
 function givenBy(archives: number): typeof GIVEN {
