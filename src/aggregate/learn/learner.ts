@@ -427,9 +427,10 @@ export class Learner {
 
   /** Counts the hits of an earlier answer that was given again, and the mementos of all of them. */
   keep(hits: readonly KeptHit[], mementos: number): void {
+    const perHit = mementos / hits.length;
     for (const { archive, isAside } of hits) {
-      this.#keep(archive, 1, isAside ? 1 : 0, mementos / hits.length);
-      this.#decisions?.keep(archive, isAside, mementos / hits.length);
+      this.#keep(archive, 1, isAside ? 1 : 0, perHit);
+      this.#decisions?.keep(archive, isAside, perHit);
     }
   }
 

@@ -363,7 +363,7 @@ export class AggregatorService {
     const answer = mayRepeat ? recent.find(place) : undefined;
     if (answer !== undefined) {
       const isBeingReplaced = recent.isBeingReplaced(place);
-      if (this.#mayRepeat(exchange, original, { ...answer, isBeingReplaced })) {
+      if (this.#countRepeat(exchange, original, { ...answer, isBeingReplaced })) {
         this.metrics.repeatedAnswers.inc();
         sendWhole(exchange.response, answer);
         return true;
@@ -375,8 +375,11 @@ export class AggregatorService {
     return false;
   }
 
-  /** Whether an answer has all that the router would ask for now. Samples are asked; nobody waits for them. */
-  #mayRepeat(exchange: AggregatorExchange, original: string, given: GivenAnswer): boolean {
+  /**
+   * Counts a lookup that gets an earlier answer, and asks archives as a sample, which nobody waits for. False, with
+   * neither done, if the answer lacks an archive that is to be asked now.
+   */
+  #countRepeat(exchange: AggregatorExchange, original: string, given: GivenAnswer): boolean {
     const { aggregator } = this.#options;
     const { router } = aggregator;
     if (router.repeat === undefined) return true;

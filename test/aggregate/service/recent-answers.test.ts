@@ -72,6 +72,7 @@ describe("answers of the last minute", () => {
 
   it.each([
     ["says nothing of caches", []],
+    ["is to be checked", ["cache-control", "no-cache"]],
     ["may not be stored", ["Cache-Control", "no-store"]],
     ["is fresh for less than that", ["Cache-Control", "public, max-age=59"]],
     ["will soon be stale", ["Age", "595", "Cache-Control", "public, max-age=600"]],
