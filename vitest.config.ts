@@ -1,39 +1,43 @@
-import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/**
- * Tests that share a process, in which modules are loaded once and not for each file: they change
- * nothing that others see. `parquet-missing` replaces a package.
- */
-const SHARED =
-  "test/{bytes,fuzz,input,library,map,memento,packed,study,surt,ukvs}/**/!(parquet-missing).test.ts";
-// See vitest.peers.config.ts, vitest.faults.config.ts, vitest.spark.config.ts, vitest.page.config.ts.
-const ELSEWHERE = ["test/peers/**", "test/faults/**", "test/spark/**", "test/page/browser/**"];
+/** They replace modules, or count what their process has open: each has a process of its own. */
+const ALONE = [
+  "test/files/open-files.test.ts",
+  "test/http/origin-pools.test.ts",
+  "test/input/parquet-missing.test.ts",
+  "test/regression/disk-full.test.ts",
+  "test/regression/map-read-again.test.ts",
+];
+
+/** Of `npm run test:all`, see vitest.all.config.ts. */
+const ELSEWHERE = [
+  "test/**/*.slow.test.ts",
+  "test/{faults,peers,spark}/**",
+  "test/page/browser/**",
+];
 
 export default defineConfig({
   test: {
-    setupFiles: ["test/support/property-seed.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // `expect.poll` gives up after a second otherwise, which a busy machine may need.
+    setupFiles: ["test/support/setup.ts"],
+    // Limits of time end a hang; they judge nothing.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
     // Worker threads are what we test, so the runner itself must not use them.
     pool: "forks",
-    // On two cores, the smallest machine we support, the default is one: many tests wait for processes.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: 2,
     projects: [
       {
         extends: true,
-        test: { name: "shared", isolate: false, include: [SHARED] },
-      },
-      {
-        extends: true,
+        // Modules are loaded once, not for each file.
         test: {
-          name: "isolated",
+          name: "test",
+          isolate: false,
           include: ["test/**/*.test.ts"],
-          exclude: [SHARED, ...ELSEWHERE],
+          exclude: [...ELSEWHERE, ...ALONE],
         },
       },
+      { extends: true, test: { name: "alone", include: ALONE } },
     ],
     // Of `npm run coverage`. Threads and commands run as processes use dist, and are not measured.
     coverage: { include: ["src/**/*.ts"], reporter: ["text-summary", "html"] },

@@ -13,7 +13,7 @@ import { writeLookups } from "./aggregate/holdings.ts";
 import { type LoadResult, runLoad } from "./aggregate/load-process.ts";
 import { lookupStream } from "./aggregate/lookup-stream.ts";
 import { cpuSeconds } from "./aggregate/process-usage.ts";
-import { modelHoldings, PAPER_ARCHIVES } from "../src/study/simulate/model-archive.ts";
+import { modelHoldings, PAPER_ARCHIVES } from "./aggregate/model-archive.ts";
 import { surt } from "../src/surt/uri-to-surt.ts";
 import { benchFolder } from "./bench-folder.ts";
 import { machine } from "./machine.ts";
@@ -21,7 +21,7 @@ import { markdownTable } from "./markdown-table.ts";
 
 /*
  * How fast is our aggregator once it has learnt which archives have what? Fourteen archives of 20 to 60
- * milliseconds with the hit rates of the paper's log and the holdings of `simulate --archives paper`, and
+ * milliseconds with the hit rates of the paper's log and the holdings of `aggregate/model-archive.ts`, and
  * no maps. Ours learns from the first part of a stream of lookups, and answers the next part: as it is,
  * with its repeats, and then only originals that were not asked for before. MemGator gets a third of the same
  * lookups, which takes it longer. Both run all the time and get their lookups in turns, round by round:
@@ -163,7 +163,7 @@ function untilDifferent(originals: readonly string[], most: number): readonly st
   return end === -1 ? originals : originals.slice(0, end);
 }
 
-/** What each archive holds, by the models of `simulate`. */
+/** What each archive holds, by its model. */
 function drawHoldings(lookups: readonly string[]): Set<string>[] {
   const uris = [...new Set(lookups)];
   const keys = uris.map((uri) => surt(uri));

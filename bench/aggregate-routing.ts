@@ -35,7 +35,7 @@ const { values } = parseArgs({
 /** How long archives may take to begin an answer: far more than they do, unless they never do. */
 const PATIENCE = "2s";
 /** Our aggregator without what MemGator does not have: a cache, dormancy and second attempts. */
-const PLAIN = ["--cache", "0", "--tolerance", "0", "--retries", "0", "--headers-timeout", PATIENCE];
+const PLAIN = ["--cache", "0", "--tolerance", "0", "--headers-timeout", PATIENCE];
 const LOG_LINES = 100_000;
 const SAVED_GOAL = 0.8;
 

@@ -1,42 +1,28 @@
 /**
- * Draws docs/cold-start.svg: which share of requests is spared as an aggregator learns, from its first lookup on.
+ * Draws docs/cold-start.svg: which share of requests is saved as an aggregator learns, from its first lookup on.
  *
  *     npx tsx bench/cold-start.ts [LOOKUPS.tsv]
  *
- * Runs `mementomap simulate` on links in posts of members of Congress, or on the lookups of a file, with the models of 14
- * archives, for four promises; prints what was promised and what was kept.
+ * Runs the policies of `mementomap simulate` on links in posts of members of Congress, or on the lookups of a file, with
+ * the models of 14 archives, for four promises; prints what was promised and what was kept.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { sharedData } from "../test/support/shared-data.ts";
+import { readLookups } from "../src/study/simulate/lookup-stream.ts";
+import { type PolicyCounts, simulate } from "../src/study/simulate/run-policies.ts";
+import { paperArchives } from "./aggregate/model-archive.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { markdownTable } from "./markdown-table.ts";
-import { mementomap } from "./peers/mementomap.ts";
-import { chartSvg } from "./svg-chart.ts";
+import { lineChart } from "../src/page/chart/line-chart.ts";
+import { svgFile } from "../src/page/chart/svg-file.ts";
 
-const RECALLS = ["0.9", "0.95", "0.98", "0.995"];
+const RECALLS = [0.9, 0.95, 0.98, 0.995];
 const LOOKUPS = 200_000;
 /** What is kept is counted after as many different originals. */
-const FROM = "50000";
-
-interface Counted {
-  readonly requests: number;
-  readonly broadcast: number;
-  readonly hits: number;
-  readonly keptHits: number;
-  readonly mementos: number;
-  readonly keptMementos: number;
-}
-
-interface Simulation {
-  readonly policies: readonly {
-    readonly policy: string;
-    readonly total: Counted;
-    readonly parts: readonly (Counted & { readonly until: number })[];
-  }[];
-}
+const FROM = 50_000;
+const SEED = 1;
 
 const folder = await benchFolder();
 const lookups =
@@ -47,22 +33,26 @@ const lookups =
     const lines = gunzipSync(readFileSync(packed)).toString().split("\n").slice(0, LOOKUPS);
     writeFileSync(path, `${lines.join("\n")}\n`);
   }));
-const result = join(folder, "cold-start.json");
-const stream = ["--archives", "paper", "--lookups", lookups, "--from", FROM];
-const chosen = ["--policy", "learner", "--policy", "oracle"];
-const promises = RECALLS.flatMap((recall) => ["--recall", recall]);
-const output = ["--json", "-q", "--force", "-o", result];
-await mementomap("simulate", ...stream, ...chosen, ...promises, ...output);
-const { policies } = JSON.parse(readFileSync(result, "utf8")) as Simulation; // what simulate writes
-const spared = ({ requests, broadcast }: Counted): number => 1 - requests / broadcast;
-const svg = chartSvg("Requests spared while an aggregator learns", {
+const stream = await readLookups(lookups, { stdin: process.stdin });
+const policies = await simulate({
+  stream,
+  archives: paperArchives(stream, SEED),
+  policies: ["learner", "oracle"],
+  recalls: RECALLS,
+  from: FROM,
+  seed: SEED,
+  streams: { stdin: process.stdin },
+});
+const spared = ({ requests, broadcast }: PolicyCounts): number => 1 - requests / broadcast;
+const chart = lineChart({
   x: { name: "lookups", isLog: true },
-  y: { name: "requests spared", text: (share: number) => `${Math.round(100 * share)} %` },
+  y: { name: "requests saved", text: (share: number) => `${Math.round(100 * share)} %` },
   series: policies.map(({ policy, parts }) => ({
     name: policy.replace("learner", "--recall"),
     points: parts.map((part) => ({ x: part.until, y: spared(part) })),
   })),
 });
+const svg = svgFile(chart, "Requests saved while an aggregator learns");
 writeFileSync(fileURLToPath(new URL("../docs/cold-start.svg", import.meta.url)), svg);
 const rows = policies.map(({ policy, total }) => [
   policy,
@@ -70,4 +60,4 @@ const rows = policies.map(({ policy, total }) => [
   (total.keptHits / total.hits).toFixed(4),
   (total.keptMementos / total.mementos).toFixed(4),
 ]);
-console.log(markdownTable(["", "spared", "archives kept", "mementos kept"], rows));
+console.log(markdownTable(["", "saved", "archives kept", "mementos kept"], rows));

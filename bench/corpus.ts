@@ -26,7 +26,7 @@ export async function usualLookups(
   lookups: number,
 ): Promise<Lookups> {
   const uris = await madeOnce(folder, `uris-${lines}-${lookups}.txt`, (path) =>
-    mementomap("sample", "--lines", String(lines), "--lookups", String(lookups), "-o", path),
+    mementomap("sample", "--lines", String(lines), "--uris", String(lookups), "-o", path),
   );
   const surts = await madeOnce(folder, `surts-${lines}-${lookups}.txt`, (path) =>
     writeSurts(uris, path),

@@ -81,7 +81,7 @@ async function table(set: EvaluationSet, folder: string): Promise<string> {
     addsBaselines: set.name === "dense" || set.name === "sparse",
     streams: io,
   };
-  const { all, onHeldHosts } = await evaluateFiles(paths, options);
+  const { all } = await evaluateFiles(paths, options);
   const label = (evaluation: Evaluation): string =>
     maps.find(({ path }) => path === evaluation.map)?.label ?? evaluation.map;
   const rows = all
@@ -103,7 +103,7 @@ async function table(set: EvaluationSet, folder: string): Promise<string> {
   return [
     `### ${set.name}`,
     "",
-    `${first.lookups} lookups (unique keys), ${held} of them held, ${onHeldHosts[0].lookups} on held hosts.`,
+    `${first.lookups} lookups (unique keys), ${held} of them held, ${first.heldHosts.keys.lookups} on held hosts.`,
     "",
     markdownTable(head, rows),
     "",

@@ -22,7 +22,8 @@ import { type FrontierSet, frontierSets } from "./evaluate-sets.ts";
 import { FuseFilter } from "./fuse-filter.ts";
 import { Judge, type Verdict } from "./judge.ts";
 import { markdownTable } from "./markdown-table.ts";
-import { chartSvg } from "./svg-chart.ts";
+import { lineChart } from "../src/page/chart/line-chart.ts";
+import { svgFile } from "../src/page/chart/svg-file.ts";
 
 const SIZES: readonly number[] = [
   10_000, 15_000, 20_000, 30_000, 50_000, 75_000, 100_000, 140_000, 200_000, 300_000, 500_000,
@@ -152,7 +153,10 @@ for (const set of await frontierSets(folder)) {
     x: { name: "bytes", isLog: true },
     y: { name: "wrong answers", isLog: true, text: percent },
   };
-  writeFileSync(path, chartSvg(`Wrong answers by size: ${set.name}`, { ...axes, series }));
+  writeFileSync(
+    path,
+    svgFile(lineChart({ ...axes, series }), `Wrong answers by size: ${set.name}`),
+  );
   console.log(`### ${set.name}\n\n![Wrong answers by size](${file})\n`);
   console.log(`${markdownTable(["size", ...KINDS], rows)}\n`);
 }

@@ -10,8 +10,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { LF, SPACE } from "../src/bytes/bytes.ts";
+import { hasSurt } from "../src/map/lookup/map-lookup.ts";
 import { PackedLookup } from "../src/map/lookup/packed-lookup.ts";
-import { OUTCOME } from "../src/packed/packed-map.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { machine } from "./machine.ts";
 import { markdownTable, megabytes, seconds } from "./markdown-table.ts";
@@ -80,7 +80,7 @@ function digits(number: number): string {
 
 /** Asks a packed map for every row of its map; gives the number of those that it does not find. */
 async function countLost(map: string, packed: string): Promise<number> {
-  const { names } = PackedLookup.of(await readFile(packed), packed);
+  const lookup = PackedLookup.of(await readFile(packed), packed);
   const file = await open(map);
   const buffer = new Uint8Array(READ_BYTES);
   let [held, lost] = [0, 0];
@@ -96,7 +96,7 @@ async function countLost(map: string, packed: string): Promise<number> {
         feed = buffer.indexOf(LF, at)
       ) {
         const keyEnd = buffer.indexOf(SPACE, at);
-        if (buffer[at] !== 0x21 && names.find(buffer, at, keyEnd) !== OUTCOME.present) lost++;
+        if (buffer[at] !== 0x21 && !hasSurt(lookup.source, buffer, at, keyEnd)) lost++;
         at = feed + 1;
       }
       buffer.copyWithin(0, at, end);
@@ -138,7 +138,7 @@ async function main(): Promise<void> {
     runs.push(["1 bit a row", small, await pack(map, small, ...size)]);
     const [one, two] = await Promise.all(files.map((path) => readFile(path)));
     if (one.compare(two) !== 0) faults.push(`${rows} rows: the bytes depend on the threads`);
-    const { hosts } = PackedLookup.of(one, files[0]).names.head.header;
+    const { hosts } = PackedLookup.of(one, files[0]).header;
     for (const [i, [name, target, run]] of runs.entries()) {
       const { size } = await stat(target);
       const lost = i === 0 ? 0 : await countLost(map, target);

@@ -4,24 +4,21 @@
  *   npx tsx --expose-gc bench/packed.ts FILE.packed URIS [MAP.ukvs]
  *
  * Looks up the URIs of a list, one a line, in a packed map in memory: as keys in bytes, as strings, and
- * in batches, by the kernel and by the command line (`npm run build` first). Beside it, in the same run,
+ * in batches, and by the command line (`npm run build` first). Beside it, in the same run,
  * the map in text that it was made from, if that is given. Then opens the file, and holds it as a router
  * does. One core; processor time or wall time, whichever is less; the best of several rounds.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { MemorySource } from "../src/bytes/byte-source.ts";
 import { lineBatches } from "../src/bytes/lines.ts";
-import { FileSource, openInput } from "../src/files/input-file.ts";
+import { FileSource } from "../src/files/input-file.ts";
 import { withTempDir } from "../src/files/scratch.ts";
 import { readMap } from "../src/aggregate/route/kept-map.ts";
-import type { BatchAnswers, BlockSink } from "../src/map/lookup/answer-lines.ts";
-import { HeldMap } from "../src/map/lookup/held-map.ts";
-import { Match } from "../src/map/lookup/memory-index.ts";
-import { PackedKernel } from "../src/map/lookup/packed-kernel.ts";
+import { BatchAnswers } from "../src/lookup/batch.ts";
+import { hasSurt } from "../src/map/lookup/map-lookup.ts";
+import { MemoryIndex } from "../src/map/lookup/memory-index.ts";
 import { PackedLookup } from "../src/map/lookup/packed-lookup.ts";
-import { PackedSingle } from "../src/map/lookup/packed-single.ts";
-import { OUTCOME } from "../src/packed/packed-map.ts";
+import type { KeySource } from "../src/lookup/source.ts";
 import { surtKey } from "../src/surt/key.ts";
 import { surt } from "../src/surt/uri-to-surt.ts";
 import { machine } from "./machine.ts";
@@ -39,18 +36,17 @@ if (path === undefined || list === undefined)
 const file = new Uint8Array(readFileSync(path));
 const uris = readFileSync(list, "utf8").trimEnd().split("\n");
 const map = PackedLookup.of(file, path);
-const single = PackedSingle.of(file, path);
 const keys = uris.map((uri) => surtKey(surt(uri), map.header));
 const held = keys.filter((key) => isPresent(key));
 const absent = keys.filter((key) => !isPresent(key));
 const textMap =
   textPath === undefined
     ? undefined
-    : await HeldMap.ofInput(await openInput(textPath, { stdin: process.stdin }), true);
+    : MemoryIndex.build(readFileSync(textPath), { source: textPath });
 
 function isPresent(key: string): boolean {
   const bytes = encoder.encode(key);
-  return map.names.find(bytes, 0, bytes.length) === OUTCOME.present;
+  return hasSurt(map.source, bytes, 0, bytes.length);
 }
 
 /** Milliseconds, the best of several rounds. */
@@ -79,17 +75,7 @@ async function byBytes(texts: readonly string[]): Promise<number> {
   const { bytes, ends } = joined(texts);
   return best(() => {
     for (let i = 0, start = 0; i < ends.length; start = ends[i++]) {
-      map.names.find(bytes, start, ends[i]);
-    }
-  });
-}
-
-async function bySingle(texts: readonly string[]): Promise<number | undefined> {
-  if (single === undefined) return undefined;
-  const { bytes, ends } = joined(texts);
-  return best(() => {
-    for (let i = 0, start = 0; i < ends.length; start = ends[i++]) {
-      single.hasSurt(bytes, start, ends[i]);
+      hasSurt(map.source, bytes, start, ends[i]);
     }
   });
 }
@@ -97,11 +83,10 @@ async function bySingle(texts: readonly string[]): Promise<number | undefined> {
 async function byBytesInText(texts: readonly string[]): Promise<number | undefined> {
   if (textMap === undefined) return undefined;
   const { bytes, ends } = joined(texts);
-  const { index } = textMap;
-  const match = new Match();
+  const { source } = textMap;
   return best(() => {
     for (let i = 0, start = 0; i < ends.length; start = ends[i++]) {
-      index.lookupKeyBytes(bytes, start, ends[i], match);
+      hasSurt(source, bytes, start, ends[i]);
     }
   });
 }
@@ -112,11 +97,12 @@ async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, un
 
 async function inBatch(
   texts: readonly string[],
-  open: (sink: BlockSink) => BatchAnswers,
+  source: KeySource,
+  isSurt: boolean,
 ): Promise<number> {
   const bytes = encoder.encode(`${texts.join("\n")}\n`);
   return best(async () => {
-    const answers = open({ write: () => undefined });
+    const answers = new BatchAnswers(source, { write: () => undefined }, { isSurt });
     for await (const lines of lineBatches(chunksOf(bytes))) await answers.writeLines(lines);
     await answers.flush();
   });
@@ -171,43 +157,24 @@ async function routerBytes(mapPath: string): Promise<number | undefined> {
 }
 
 const started = machine();
-const kernel = await PackedKernel.read(new MemorySource(file));
-const textAnswers = (isSurt: boolean) => (sink: BlockSink) => {
-  if (textMap === undefined) throw new Error("there is no map in text");
-  return textMap.answers(sink, { isSurt });
-};
 const rows: Row[] = [
   ["keys in bytes, held", held.length, await byBytes(held), await byBytesInText(held)],
   ["keys in bytes, absent", absent.length, await byBytes(absent), await byBytesInText(absent)],
   [
     "URIs as strings",
     uris.length,
-    await best(() => uris.forEach((uri) => map.isPresent(uri))),
-    textMap && (await best(() => uris.forEach((uri) => textMap.index.lookupSync(uri)))),
+    await best(() => uris.forEach((uri) => map.lookupSync(uri))),
+    textMap && (await best(() => uris.forEach((uri) => textMap.lookupSync(uri)))),
   ],
 ];
-if (single !== undefined) {
-  const alone: [string, readonly string[], number | undefined][] = [
-    ["SURTs in bytes, held, one by one in the kernel", held, await bySingle(held)],
-    ["SURTs in bytes, absent, one by one in the kernel", absent, await bySingle(absent)],
-    [
-      "URIs as strings, one by one in the kernel",
-      uris,
-      await best(() => uris.forEach((uri) => single.isPresent(uri))),
-    ],
-  ];
-  for (const [what, { length }, ms] of alone) rows.push([what, length, ms ?? 0, undefined]);
-}
-if (kernel !== undefined) {
-  for (const [what, texts, isSurt] of [
-    ["SURTs in a batch, held", held, true],
-    ["SURTs in a batch, absent", absent, true],
-    ["URIs in a batch", uris, false],
-  ] as const) {
-    const packedMs = await inBatch(texts, (sink) => kernel.answers(sink, { isSurt }));
-    const textMs = textMap && (await inBatch(texts, textAnswers(isSurt)));
-    rows.push([what, texts.length, packedMs, textMs]);
-  }
+for (const [what, texts, isSurt] of [
+  ["SURTs in a batch, held", held, true],
+  ["SURTs in a batch, absent", absent, true],
+  ["URIs in a batch", uris, false],
+] as const) {
+  const packedMs = await inBatch(texts, map.source, isSurt);
+  const textMs = textMap && (await inBatch(texts, textMap.source, isSurt));
+  rows.push([what, texts.length, packedMs, textMs]);
 }
 await withTempDir({}, async (folder) => {
   const packedMs = await byCli(path, folder);

@@ -13,7 +13,7 @@ import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs, promisify } from "node:util";
 import { createGzip } from "node:zlib";
-import { chromium, type Page } from "playwright-core";
+import puppeteer, { type Page } from "puppeteer-core";
 import { listen } from "../src/http/listen.ts";
 import { createPublisher } from "../src/publish/serve/publisher.ts";
 import { CHROMIUM } from "../test/support/chromium.ts";
@@ -67,35 +67,33 @@ const publisher = await createPublisher(
   { reloadEveryMs: 0 },
 );
 const server = await listen(publisher, { port: 0 });
-const browser = await chromium.launch({
+const browser = await puppeteer.launch({
   executablePath: CHROMIUM ?? "chromium",
   args: ["--no-sandbox"],
 });
 
 const rows: string[][] = [];
 for (const [form, path] of forms) {
-  // What is waited for is a script of ours, which the policy of the page does not allow.
-  const page = await browser.newPage({ bypassCSP: true });
+  const page = await newPage();
   await page.goto(`${server.url}/explore`);
   await page.waitForSelector(".tile", { timeout: 120_000 });
   await page.evaluate(`window.pause = 0; let last = performance.now();
     (function frame() { const now = performance.now(); window.pause = Math.max(window.pause, now - last); last = now; requestAnimationFrame(frame); })()`);
   const start = performance.now();
-  await page.setInputFiles("input[type=file]", path);
+  await (await page.$("input[type=file]"))?.uploadFile(path);
   const own = encodeURIComponent(basename(path));
   await page.waitForFunction(
     `location.search.includes(${JSON.stringify(own)}) && document.querySelector("[aria-busy=true]") === null && document.querySelector(".explorer .tile, .packed") !== null`,
-    undefined,
     { timeout: 300_000, polling: 10 },
   );
   const took = performance.now() - start;
-  const pause = await page.evaluate<number>("window.pause");
+  const pause = Number(await page.evaluate("window.pause"));
   const { size } = await stat(path);
   rows.push([form, (size / 1e6).toFixed(1), (took / 1000).toFixed(2), pause.toFixed(0)]);
   await page.close();
 }
 const views = await firstViews();
-const zooms = await zoomTimes(await browser.newPage({ bypassCSP: true }));
+const zooms = await zoomTimes(await newPage());
 await browser.close();
 await server.stop();
 await publisher.close();
@@ -110,6 +108,13 @@ console.log(
   ),
 );
 
+/** A page that runs our scripts, which its policy does not allow. */
+async function newPage(context: { newPage(): Promise<Page> } = browser): Promise<Page> {
+  const page = await context.newPage();
+  await page.setBypassCSP(true);
+  return page;
+}
+
 function medianAndMost(times: readonly number[]): string[] {
   const sorted = times.toSorted((a, b) => a - b);
   return [sorted[sorted.length >> 1], Math.max(...times)].map((ms) => ms.toFixed(0));
@@ -121,8 +126,8 @@ async function firstViews(): Promise<string[][]> {
   for (const view of ["", "explore"]) {
     const times: number[] = [];
     for (let round = 0; round < 5; round += 1) {
-      const context = await browser.newContext({ bypassCSP: true });
-      const page = await context.newPage();
+      const context = await browser.createBrowserContext();
+      const page = await newPage(context);
       const start = performance.now();
       await page.goto(`${server.url}/${view}`);
       await page.waitForSelector(view === "" ? "#url" : ".tile");
@@ -141,12 +146,12 @@ async function zoomTimes(page: Page): Promise<Record<"next frame" | "slice drawn
     "next frame": [],
     "slice drawn": [],
   };
-  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.emulateMediaFeatures([{ name: "prefers-reduced-motion", value: "reduce" }]);
   for (let place = 0; place < 12; place += 1) {
     await page.goto(`${server.url}/explore`);
     await page.waitForSelector(".tile");
     await page.waitForFunction(`document.querySelector(".explorer[aria-busy=false]") !== null`);
-    const [frame = 0, drawn = 0] = await page.evaluate<number[]>(`(async () => {
+    const [frame = 0, drawn = 0] = (await page.evaluate(`(async () => {
       const tile = document.querySelectorAll(".tile.opens")[${place}];
       if (tile === undefined) return [0, 0];
       const start = performance.now();
@@ -155,7 +160,7 @@ async function zoomTimes(page: Page): Promise<Record<"next frame" | "slice drawn
       const frame = performance.now() - start;
       while (document.querySelector(".explorer[aria-busy=false]") === null) await new Promise((resolve) => setTimeout(resolve, 1));
       return [frame, performance.now() - start];
-    })()`);
+    })()`)) as number[];
     times["next frame"].push(frame);
     times["slice drawn"].push(drawn);
   }

@@ -8,15 +8,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { compactMap } from "../src/map/compact/compact-map.ts";
-import { Match, MemoryIndex } from "../src/map/lookup/memory-index.ts";
+import { MemoryIndex } from "../src/map/lookup/memory-index.ts";
 import { pause, readMap } from "../src/aggregate/route/kept-map.ts";
 import { withTempDir } from "../src/files/scratch.ts";
 import { parseArchiveList } from "../src/aggregate/route/archive.ts";
-import { CombinedIndex } from "../src/aggregate/route/combined-index.ts";
 import { MapRouter } from "../src/aggregate/route/map-router.ts";
 import { sampleIndex } from "../src/study/sample/sample-archive.ts";
 import { sampleLookups } from "../src/study/sample/sample-lookups.ts";
-import { surt } from "../src/surt/uri-to-surt.ts";
 import { machine } from "./machine.ts";
 import { markdownTable } from "./markdown-table.ts";
 
@@ -80,33 +78,6 @@ async function measured(
   uris: readonly string[],
 ): Promise<string[]> {
   const indexes = maps.map((map) => MemoryIndex.build(map));
-  globalThis.gc?.();
-  const before = process.memoryUsage().arrayBuffers;
-  const combined = CombinedIndex.build(indexes);
-  const combinedBytes = process.memoryUsage().arrayBuffers - before;
-  const surts = uris.map((uri) => encoder.encode(surt(uri)));
-  const match = new Match();
-  let separatePresent = 0;
-  let combinedPresent = 0;
-  const separateNs = time(surts.length, () => {
-    separatePresent = 0;
-    for (const key of surts) {
-      for (const index of indexes) {
-        if (index.lookupKeyBytes(key, 0, key.length, match)) separatePresent += 1;
-      }
-    }
-  });
-  const combinedNs = time(surts.length, () => {
-    combinedPresent = 0;
-    for (const key of surts) {
-      combined.lookupKeyBytes(key, 0, key.length);
-      for (const [i, index] of indexes.entries()) {
-        const row = combined.rows[i];
-        if (row >= 0 && index.matchRow(row, match)) combinedPresent += 1;
-      }
-    }
-  });
-  if (separatePresent !== combinedPresent) throw new Error(`${name}: the answers differ`);
   const entries = maps.map((_, i) => ({
     id: `a${i}`,
     timemap: "http://a/",
@@ -123,13 +94,8 @@ async function measured(
   return [
     name,
     keys.toLocaleString("en"),
-    (combinedPresent / uris.length).toFixed(2),
-    `${(separateNs / 1000).toFixed(2)} µs`,
-    `${(combinedNs / 1000).toFixed(2)} µs`,
-    (separateNs / combinedNs).toFixed(1),
     `${(routeNs / 1000).toFixed(2)} µs`,
     `${(mapBytes / 1e6).toFixed(1)} MB`,
-    `${(combinedBytes / 1e6).toFixed(1)} MB`,
     `${pauseMs.toFixed(1)} ms`,
   ];
 }
@@ -140,8 +106,7 @@ const uris = maps.flatMap((_, i) => [
   ...sampleLookups({ lines: LINES, seed: i + 1, count: LOOKUPS }),
 ]);
 const small = await Promise.all(maps.map(compacted));
-const head =
-  "maps|keys|held by|each map|all at once|times|route()|bytes of maps|index over all|longest pause";
+const head = "maps|keys|route()|bytes of maps|longest pause";
 const rows = [await measured("as generated", maps, uris), await measured("compacted", small, uris)];
 console.log(markdownTable(head.split("|"), rows));
 

@@ -128,7 +128,6 @@ async function benchCompact(
   const standings = await contest(
     [
       { name: "mementomap", run: () => mementomap(...compact) },
-      { name: "mementomap --threads 1", run: () => mementomap(...compact, "--threads", "1") },
       ...some(python, (peer): Contestant => ({
         name: "Python reference",
         run: () => peer.compact(map, reference),

@@ -48,7 +48,7 @@ async function load(): Promise<void> {
     cli("generate", index, "-q", "-o", path),
   );
   const uris = await madeOnce(folder, `serve-${lines}.txt`, (path) =>
-    cli("sample", "--lines", lines, "--lookups", "20000", "-q", "-o", path),
+    cli("sample", "--lines", lines, "--uris", "20000", "-q", "-o", path),
   );
   const batch = join(folder, "serve-batch.txt");
   const all = (await readFile(uris, "utf8")).trimEnd().split("\n");

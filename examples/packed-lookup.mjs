@@ -8,7 +8,6 @@ import { openPacked } from "./packed-reader.mjs";
 const [file, ...keys] = process.argv.slice(2);
 const map = openPacked(readFileSync(file));
 for (const key of keys.length > 0 ? keys : readFileSync(0, "utf8").split("\n").filter(Boolean)) {
-  const { present, name = "-", atMost = "-", years } = map.lookup(key);
-  const answer = [key, present ? "present" : "absent", name, atMost];
-  console.log([...answer, ...(years ? [years.join("-")] : [])].join(" "));
+  const { present, name = "-" } = map.lookup(key);
+  console.log([key, present ? "present" : "absent", name].join(" "));
 }

@@ -10,6 +10,5 @@ from packed_reader import PackedMap
 with open(sys.argv[1], "rb") as file:
     packed = PackedMap(file.read())
 for key in sys.argv[2:] or filter(None, sys.stdin.read().split("\n")):
-    present, name, bound, years = packed.lookup(key)
-    more = [f"{years[0]}-{years[1]}"] if years else []
-    print(key, "present" if present else "absent", name or "-", bound or "-", *more)
+    present, name = packed.lookup(key)
+    print(key, "present" if present else "absent", name or "-")

@@ -170,7 +170,7 @@ function showMaps(folder: string, indexBytes: number): void {
   heading("4. A packed map");
   run(folder, ["pack", "map.ukvs", "-o", "map.packed"]);
   say("  A few bits for each page in place of its address: nobody can read it, but");
-  say("  whoever asks it about a page gets an answer.");
+  say("  it answers lookups.");
   say();
   for (const [name, what] of [
     ["index.cdxj", `${count(CAPTURES)} lines`],
@@ -186,7 +186,7 @@ function showMaps(folder: string, indexBytes: number): void {
 
 function showSavings(folder: string): Survey {
   heading("5. What people ask for");
-  const sample = ["sample", "--lines", String(CAPTURES), "--lookups", String(LOOKUPS)];
+  const sample = ["sample", "--lines", String(CAPTURES), "--uris", String(LOOKUPS)];
   run(folder, [...sample, "-o", "uris.txt"]);
   const ask = (map: string, output: string): Reply[] => {
     run(folder, ["lookup", map, "--batch", "uris.txt", "-o", output]);

@@ -1,24 +1,14 @@
 import type { Random } from "../src/bytes/random.ts";
 import { MapLines } from "../src/map/compact/map-lines.ts";
-import { flatLayout, LayoutChooser } from "../src/map/pack/layout.ts";
-import type { HostPeriods } from "../src/map/pack/host-years.ts";
+import { flatLayout, tableLayout } from "../src/map/pack/layout.ts";
 import { NameLists, NameLog } from "../src/map/pack/name-log.ts";
 import { NameScan } from "../src/map/pack/name-scan.ts";
 import { PackLanes } from "../src/map/pack/pack-job.ts";
 import { PackedBytes } from "../src/map/pack/pack-within.ts";
 import { packNames } from "../src/map/pack/packing.ts";
-import { Probes } from "../src/map/pack/probes.ts";
 import { ShardStore } from "../src/map/pack/shard-store.ts";
 import { UkvsHeaders } from "../src/ukvs/header.ts";
-import { joinBytes, PACKED_MAGIC } from "../src/bytes/bytes.ts";
-import {
-  crc32,
-  type DeltaPlace,
-  formatHead,
-  type PackedHeader,
-  parseHead,
-} from "../src/packed/packed-file.ts";
-import { markOf } from "../src/packed/packed-parts.ts";
+import { crc32, formatHead, type PackedHeader, parseHead } from "../src/packed/packed-file.ts";
 import { bytesOf } from "./check.ts";
 
 const PAGES = ["com,a)/", "com,a)/b", "com,a)/c/d", "com,b)/", "dns:a.com", "org,c)/x"];
@@ -32,9 +22,6 @@ const seeds: readonly Uint8Array[] = await Promise.all([
   packed(PAGES, { isFlat: true, queries: false, voids: ["com,b)/y"] }),
   packed(FOLDERS, { isFlat: true, queries: false, voids: [] }),
   packed(QUERIES, { isFlat: true, queries: true, voids: [] }),
-  chain([PAGES, ["com,a)/b", "com,n)/"], FOLDERS], false),
-  chain([QUERIES, ["com,a)/z?q=1"]], true),
-  packed(FOLDERS, { isFlat: false, queries: false, voids: [], hasYears: true }),
 ]);
 
 /** Packed maps with all that there is in one, small. */
@@ -42,34 +29,16 @@ export function packedSeeds(): readonly Uint8Array[] {
   return seeds;
 }
 
-/** A packed map with deltas behind it. */
-async function chain(
-  versions: readonly (readonly string[])[],
-  queries: boolean,
-): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let base = "";
-  for (const [position, held] of versions.entries()) {
-    const delta = position === 0 ? undefined : { base, position, most: 7 };
-    const part = await packed(held, { isFlat: false, queries, voids: [], delta });
-    base = markOf(part.subarray(0, parseHead(part, part.length, "seed").dataStart));
-    parts.push(part);
-  }
-  return joinBytes(parts);
-}
-
 interface Contents {
-  readonly delta?: DeltaPlace | undefined;
   readonly isFlat: boolean;
-  readonly hasYears?: boolean | undefined;
   readonly queries: boolean;
   readonly voids: readonly string[];
 }
 
 async function packed(held: readonly string[], contents: Contents): Promise<Uint8Array> {
-  const { isFlat, hasYears, queries, voids, delta } = contents;
+  const { isFlat, queries, voids } = contents;
   const keys = [...held, ...voids].toSorted((a, b) => (a < b ? -1 : 1));
-  const kinds = { queries, keepsVoids: true };
+  const kinds = { queries, voidDomains: [] };
   const log = new NameLog(0, 2 ** 20, "unused");
   const lists = new NameLists(log, 0);
   const scan = new NameScan(kinds, lists);
@@ -78,65 +47,28 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
   new MapLines(scan, fields).read(rows, { source: "seed", firstLine: 1 });
   lists.finish();
   const profiles = scan.profiles.finish();
-  const lookups = new Float64Array(profiles.count).fill(1);
-  const demand = {
-    lookups,
-    elsewhere: 10,
-    probes: new Probes(profiles),
-    widthLookups: lookups,
-  };
-  const periods = hasYears === true ? periodsOf(profiles.count) : undefined;
-  const layout = isFlat
-    ? flatLayout(profiles, 43)
-    : new LayoutChooser(profiles, demand).choose(43, 0.01, { countBits: 3, periods });
-  const headers = new UkvsHeaders([{ name: "id", value: { uri: "https://archive.example/" } }]);
+  const layout = isFlat ? flatLayout(profiles, 43) : tableLayout(profiles, 43, 4);
+  const headers = new UkvsHeaders([
+    { name: "id", value: { uri: "https://archive.example/" } },
+    { name: "fields", value: fields },
+  ]);
   const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };
   const map = { headers, rows: keys.length, profiles, kinds, names };
   const store = new ShardStore("unused", 2 ** 20);
-  const info = { headers: headers.list, sourceRows: keys.length, delta };
+  const info = { headers: headers.list, sourceRows: keys.length };
   const lanes = new PackLanes(1, undefined);
   const head = await packNames(map, layout, info, { lanes, store });
   return new PackedBytes(head, layout, store).bytes();
 }
 
-/** Some of three periods for each host. */
-function periodsOf(hosts: number): HostPeriods {
-  return { bits: 2, count: 3, numberOf: Uint8Array.from({ length: hosts }, (_, i) => i % 3) };
-}
-
-/** A copy whose checksums fit what is there, as far as it can be read; and the marks in its deltas. */
+/** A copy whose checksums fit what is there, as far as it can be read. */
 export function withChecksums(file: Uint8Array): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let mark: string | undefined;
-  for (let start = 0; start < file.length;) {
-    const next = Buffer.from(file.subarray(start + 8)).indexOf(PACKED_MAGIC);
-    const end = next === -1 ? file.length : start + 8 + next;
-    const part = partWithChecksums(withMark(file.slice(start, end), mark));
-    mark = markOf(part.subarray(0, dataStartIn(part)));
-    parts.push(part);
-    start = end;
-  }
-  return joinBytes(parts);
-}
-
-function dataStartIn(part: Uint8Array): number {
-  return part.length < 32 ? 0 : new DataView(part.buffer).getUint32(28, true);
-}
-
-/** Writes the mark of the part before into a delta. */
-function withMark(part: Uint8Array, mark: string | undefined): Uint8Array {
-  const at = Buffer.from(part.buffer).indexOf('"base":"');
-  const hasPlace = at !== -1 && at + 24 <= part.length;
-  if (mark !== undefined && hasPlace) part.set(bytesOf(mark), at + 8);
-  return part;
-}
-
-function partWithChecksums(copy: Uint8Array): Uint8Array {
+  const copy = file.slice();
   if (copy.length < 32) return copy;
   const view = new DataView(copy.buffer);
   const [descriptors, shards, dataStart] = [16, 20, 28].map((at) => view.getUint32(at, true));
   if (dataStart > copy.length || dataStart < 32) return copy;
-  const directory = 32 + 8 * descriptors;
+  const directory = 32 + 4 * descriptors;
   const count = Math.min(shards, Math.floor((dataStart - directory) / 16));
   for (let i = 0; i < count; i++) {
     const at = directory + 16 * i;
@@ -181,7 +113,7 @@ export function oddHeader(file: Uint8Array, random: Random): Uint8Array {
     random.chance(0.1) ? { ...one, flags: random.below(256), width: random.below(256) } : one,
   );
   if (random.chance(0.1)) descriptors.pop();
-  const start = formatHead(header, descriptors, head.shards);
+  const start = formatHead(header, descriptors, head.shards, head.voids);
   return Uint8Array.of(...start, ...file.subarray(head.dataStart));
 }
 

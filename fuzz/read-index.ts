@@ -1,10 +1,10 @@
 import { joinBytes } from "../src/bytes/bytes.ts";
 import { newDamageLog } from "../src/bytes/damage.ts";
 import type { CaptureFilter } from "../src/input/filter.ts";
-import type { InputFormat } from "../src/input/detect.ts";
+import type { InputFormat } from "../src/input/formats.ts";
+import { RowReader } from "../src/input/row-reader.ts";
 import { countDamage, type IndexCounts } from "../src/map/generate/index-counts.ts";
-import { IndexReader } from "../src/map/generate/index-reader.ts";
-import type { KeyRunScanner } from "../src/map/generate/key-run-scanner.ts";
+import { KeyCounter } from "../src/map/generate/key-counter.ts";
 import { KeyTable } from "../src/map/generate/key-table.ts";
 import { openSource, readSource } from "../src/map/generate/generate-map.ts";
 import { mapHeaders, MapRows } from "../src/map/generate/map-rows.ts";
@@ -19,7 +19,6 @@ export interface ReadIndexOptions {
   readonly originals?: boolean | undefined;
   readonly distinct?: boolean | undefined;
   readonly datetimeDigits?: number | undefined;
-  readonly scanner?: KeyRunScanner | undefined;
 }
 
 /** What an index comes to. */
@@ -29,7 +28,7 @@ export interface ReadIndex {
   readonly counts: IndexCounts;
 }
 
-export const MAX_LINE_BYTES = 20_000;
+const MAX_LINE_BYTES = 20_000;
 /** A new table for each input would take longer than reading it. */
 const table = new KeyTable(2 ** 20);
 
@@ -40,9 +39,11 @@ export async function readIndex(
 ): Promise<ReadIndex> {
   const { counts } = await fillTable(chunks, options);
   const rows: [string, number][] = [];
-  table.sort().forEach((bytes, start, end, count) => {
-    rows.push([latin1(bytes.subarray(start, end)), count]);
-  });
+  table.drain((keys) =>
+    keys.forEach((bytes, start, end, count) => {
+      rows.push([latin1(bytes.subarray(start, end)), count]);
+    }),
+  );
   return { rows, counts };
 }
 
@@ -58,9 +59,11 @@ export async function readMap(
   const rows = new MapRows({ originals, distinct, isSample }, (block) => {
     blocks.push(block.slice());
   });
-  table.sort().forEach((bytes, start, end, count) => {
-    rows.addRange(bytes, start, end, count);
-  });
+  table.drain((keys) =>
+    keys.forEach((bytes, start, end, count) => {
+      rows.addRange(bytes, start, end, count);
+    }),
+  );
   rows.end();
   return joinBytes(blocks);
 }
@@ -70,7 +73,7 @@ async function fillTable(
   options: ReadIndexOptions,
 ): Promise<{ readonly counts: IndexCounts; readonly distinct: boolean }> {
   const { filter = {}, skipBad = false, originals = false, datetimeDigits = 0 } = options;
-  table.clear();
+  table.drain(() => undefined);
   const sourceOptions = {
     format: options.format,
     archive: options.archive,
@@ -78,16 +81,13 @@ async function fillTable(
   };
   const source = await openSource({ name: "input", chunks }, sourceOptions);
   const distinct = options.distinct === true || source.format.repeats === true;
-  const reader = new IndexReader(
-    { filter, skipBad, originals, datetimeDigits, distinct, maxLineBytes: MAX_LINE_BYTES },
-    table,
-    () => {
-      throw new Violation("an input of 64 KiB does not fill the table");
-    },
-    options.scanner,
-  );
+  const counter = new KeyCounter({ originals, datetimeDigits, distinct }, table, () => {
+    throw new Violation("an input of 64 KiB does not fill the table");
+  });
+  const { counts } = counter;
+  const reader = new RowReader(counter, { filter, skipBad, maxLineBytes: MAX_LINE_BYTES });
   const damage = newDamageLog();
   await readSource(source, reader, sourceOptions, skipBad ? damage : undefined);
-  countDamage(reader.counts, damage);
-  return { counts: reader.counts, distinct };
+  countDamage(counts, damage);
+  return { counts, distinct };
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ViewName, viewsOf } from "../src/page/page-data.ts";
-import { SHELL } from "./messages/shell.ts";
+import { SHELL, titleOf } from "./messages.ts";
 import { PAGE } from "./page-data.ts";
 import { type Address, hrefOf, navigate, onAddress, ownTarget, readAddress } from "./router.ts";
 import {
@@ -16,9 +16,12 @@ import { readTheme, storeTheme, type Theme, THEMES } from "./theme.ts";
 import { loadView, type View } from "./views.ts";
 
 /** The frame around all views: navigation, settings, and the view that the address names. */
-export function App({ first }: { readonly first: View }): JSX.Element {
-  const [address, setAddress] = useState(() => readAddress(PAGE, window.location));
-  const [language, setLanguage] = useState(readLanguage);
+export function App(props: { readonly first: View; readonly address: Address }): JSX.Element {
+  const { first } = props;
+  const [address, setAddress] = useState(props.address);
+  // What the server rendered is in English.
+  const [language, setLanguage] = useState<Language>("en");
+  useEffect(() => setLanguage(readLanguage()), []);
   useEffect(() => onAddress(() => setAddress(readAddress(PAGE, window.location))), []);
   useEffect(() => {
     document.documentElement.lang = language;
@@ -61,7 +64,7 @@ function CurrentView({ address, first }: { address: Address; first: View }): JSX
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    document.title = `${text(address.view)} · ${PAGE.name}`;
+    document.title = titleOf(address.view, PAGE.name, text.language);
     if (isFirst.current) {
       isFirst.current = false;
       return undefined;
@@ -112,7 +115,7 @@ function Bar(props: {
   return (
     <header class="bar">
       <div class="frame">
-        <a class="brand" href={hrefOf(PAGE, "find")}>
+        <a class="brand" href={hrefOf(PAGE, "search")}>
           <svg viewBox="0 0 16 16" aria-hidden="true">
             <rect width="16" height="16" rx="3.5" />
             <path d="M4 4.5h8M4 8h5M4 11.5h7" />
@@ -143,7 +146,8 @@ function Settings(props: {
   onLanguage: (language: Language) => void;
 }): JSX.Element {
   const text = useText(SHELL);
-  const [theme, setTheme] = useState<Theme>(readTheme);
+  const [theme, setTheme] = useState<Theme>("system");
+  useEffect(() => setTheme(readTheme()), []);
   const change = (next: Theme): void => {
     storeTheme(next);
     setTheme(next);
@@ -180,7 +184,7 @@ function Footer(): JSX.Element {
   const text = useText(SHELL);
   return (
     <footer class="frame">
-      mementomap {PAGE.version}. {text("private")}
+      mementomap {PAGE.version}. {text(PAGE.service === "aggregator" ? "sent" : "private")}
     </footer>
   );
 }

@@ -1,4 +1,11 @@
-import { render } from "preact";
+import "virtual:app.css";
+import "./find/find.css";
+import "./time/time.css";
+import "./maps/maps.css";
+import "./explore/explore.css";
+import "./compare/compare.css";
+import "./about/about.css";
+import { hydrate, render } from "preact";
 import { App } from "./app.tsx";
 import { PAGE } from "./page-data.ts";
 import { readAddress } from "./router.ts";
@@ -7,9 +14,14 @@ import { loadView } from "./views.ts";
 
 applyTheme(readTheme());
 const root = document.getElementById("app");
-// What the server rendered stays until the first view is there.
 if (root !== null) {
-  const view = await loadView(readAddress(PAGE, window.location).view);
-  root.replaceChildren();
-  render(<App first={view} />, root);
+  const address = readAddress(PAGE, window.location);
+  const view = await loadView(address.view);
+  const app = <App first={view} address={address} />;
+  if (root.dataset["view"] === address.view) {
+    hydrate(app, root);
+  } else {
+    root.replaceChildren(); // a site of files is rendered with its first view
+    render(app, root);
+  }
 }

@@ -20,29 +20,24 @@ export function readAddress(
   const params = new URLSearchParams(location.search);
   if (page.service === "static") {
     const named = params.get("view");
-    return { view: VIEWS.find((view) => view === named) ?? "find", params };
+    return { view: VIEWS.find((view) => view === named) ?? "search", params };
   }
   const path = location.pathname.startsWith(page.base)
     ? location.pathname.slice(page.base.length)
     : location.pathname;
-  const timeMap = /^\/timemap\/(?:html|link|json|cdxj)\/(.+)$/.exec(path);
-  if (timeMap !== null) {
-    params.set("url", `${timeMap[1] ?? ""}${location.search}`);
-    return { view: "time", params };
-  }
   const name = path.slice(1);
-  return { view: VIEWS.find((view) => view === name) ?? "find", params };
+  return { view: VIEWS.find((view) => view === name) ?? "search", params };
 }
 
 /** The address of a view. */
 export function hrefOf(page: PageData, view: ViewName, params: Params = {}): string {
   const query = new URLSearchParams();
-  if (page.service === "static" && view !== "find") query.set("view", view);
+  if (page.service === "static" && view !== "search") query.set("view", view);
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined && value !== "") query.set(name, value);
   }
   const text = query.toString();
-  const path = page.service === "static" ? window.location.pathname : page.base + viewPath(view);
+  const path = page.service === "static" ? "./" : page.base + viewPath(view);
   return text === "" ? path : `${path}?${text}`;
 }
 

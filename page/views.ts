@@ -8,10 +8,16 @@ export interface ViewProps {
 
 export type View = ComponentType<ViewProps>;
 
+/** The script of a view. */
+export interface ViewModule {
+  readonly default: View;
+  /** The paths whose JSON it begins with. */
+  readonly needs?: (params: URLSearchParams) => readonly string[];
+}
+
 /** Each view is a script of its own, loaded when it is first shown. */
-const LOADERS: Readonly<Record<ViewName, () => Promise<{ readonly default: View }>>> = {
-  find: () => import("./views/find.tsx"),
-  time: () => import("./views/time.tsx"),
+const LOADERS: Readonly<Record<ViewName, () => Promise<ViewModule>>> = {
+  search: () => import("./views/search.tsx"),
   explore: () => import("./views/explore.tsx"),
   compare: () => import("./views/compare.tsx"),
   about: () => import("./views/about.tsx"),

@@ -1,23 +1,38 @@
 // Builds the application in page/ into dist/page/: scripts and styles with a digest in their names, a
 // script for each view that is loaded when the view is, and page.json, which tells the server about them.
-// elements.js, of the elements for pages of others, is named without a digest: those pages name it.
+// server.js renders the first view of a page on the server. elements.js, of the elements for pages of others, is named without a digest: those pages name it.
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build, type Rolldown } from "vite";
+import { build, type InlineConfig, type Plugin, type Rolldown } from "vite";
+import { APP_STYLE } from "../src/page/app-style.ts";
+import { CHART_STYLE } from "../src/page/chart/chart-style.ts";
 import { type AssetList } from "../src/page/page-assets.ts";
 import { VIEWS } from "../src/page/page-data.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OUT = `${ROOT}dist/page`;
 
-const { output } = (await build({
+/** The style of the frame and of charts, which reports have, too. */
+const APP_CSS: Plugin = {
+  name: "app-css",
+  resolveId: (id) => (id === "virtual:app.css" ? "\0virtual:app.css" : undefined),
+  load: (id) => (id === "\0virtual:app.css" ? APP_STYLE + CHART_STYLE : undefined),
+};
+
+const CONFIG: InlineConfig = {
   configFile: false,
   root: `${ROOT}page`,
   base: "./",
   logLevel: "warn",
+  plugins: [APP_CSS],
   // The same without private suffixes, which take more than half of the list.
   resolve: { alias: { tldts: "tldts-icann" } },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  worker: { format: "es" },
+};
+
+const { output } = (await build({
+  ...CONFIG,
   build: {
     outDir: OUT,
     // The types of src/page/ are in the same folder; `npm run build` begins with an empty one.
@@ -35,8 +50,20 @@ const { output } = (await build({
       },
     },
   },
-  worker: { format: "es" },
 })) as Rolldown.RolldownOutput;
+
+await build({
+  ...CONFIG,
+  ssr: { noExternal: true },
+  build: {
+    ssr: `${ROOT}page/server.tsx`,
+    outDir: OUT,
+    emptyOutDir: false,
+    target: "node20",
+    minify: true,
+    rolldownOptions: { output: { entryFileNames: "server.js", codeSplitting: false } },
+  },
+});
 
 const chunks = output.filter((file) => file.type === "chunk");
 const entry = chunks.find(({ isEntry, name }) => isEntry && name === "app");
@@ -47,6 +74,7 @@ const views = VIEWS.map((view) => {
 });
 const list: AssetList = {
   script: entry.fileName,
+  styles: [...(entry.viteMetadata?.importedCss ?? [])],
   views: Object.fromEntries(views),
   files: output.map(({ fileName }) => fileName),
 };

@@ -3,9 +3,11 @@ import { overview } from "../src/cli/common/command.ts";
 
 /** Renders `docs/cli.md` from the help texts of the commands. */
 export async function cliDocs(): Promise<string> {
-  const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
-  const sections = commands.map(
-    (command) => `## ${command.name}\n\n${command.summary}.\n\n${fenced(command.help())}`,
+  const sections = await Promise.all(
+    Array.from(COMMAND_TABLE, async ([name, { summary, load }]) => {
+      const command = await load();
+      return `## ${name}\n\n${summary}.\n\n${fenced(command.help())}`;
+    }),
   );
   return `<!-- Written by scripts/write-docs.ts from the help texts: change those. -->
 
@@ -16,7 +18,7 @@ options, the lines on standard output and the exit status are interface: they ch
 major version. Messages on standard error are for people and may change; with \`--json\` errors have
 the form that [errors.md](errors.md) describes.
 
-${[fenced(await overview(COMMAND_GROUPS)), ...sections].join("\n")}`;
+${[fenced(overview(COMMAND_GROUPS)), ...sections].join("\n")}`;
 }
 
 function fenced(text: string): string {

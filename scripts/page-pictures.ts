@@ -68,7 +68,7 @@ async function sampleMap(
 const [index, other] = [file("index.cdxj"), file("other.cdxj")];
 await mementomap("sample", "--lines", "200000", "-o", index);
 await mementomap("sample", "--lines", "60000", "--seed", "2", "-o", other);
-await mementomap("sample", "--lines", "200000", "--lookups", "20000", "-o", file("misses"));
+await mementomap("sample", "--lines", "200000", "--uris", "20000", "-o", file("misses"));
 const maps = [
   await sampleMap("Sample Archive 2017", "archive", index),
   await sampleMap("Sample Archive 2013", "older", index, "--to", "2013"),
@@ -100,8 +100,8 @@ await Promise.all(
 
 const asked = `?url=${encodeURIComponent(DEMO_URL)}`;
 const pictures: readonly Picture[] = [
-  { name: "find", url: `${aggregator.url}/${asked}`, height: 900, ready: ".finding" },
-  { name: "time", url: `${aggregator.url}/time${asked}`, height: 1180, ready: "progress.is-over" },
+  { name: "find", url: `${aggregator.url}/${asked}`, height: 900, ready: ".summary" },
+  { name: "time", url: `${aggregator.url}/${asked}`, height: 1180, ready: "progress.is-over" },
   { name: "explore", url: `${publisher.url}/explore?map=archive`, height: 960, ready: ".tile" },
   {
     name: "compare",
@@ -116,11 +116,11 @@ const pictures: readonly Picture[] = [
     width: 390,
     height: 800,
     scheme: "dark",
-    ready: ".finding",
+    ready: ".summary",
   },
   {
     name: "time-phone",
-    url: `${aggregator.url}/time${asked}`,
+    url: `${aggregator.url}/${asked}`,
     width: 390,
     height: 800,
     scheme: "dark",

@@ -67,9 +67,10 @@ export class MementoMapError extends Error {
   readonly reason: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    const { cause, position } = details;
+    super(withoutCredentials(message), cause === undefined ? undefined : { cause });
     this.code = code;
-    this.position = details.position;
+    this.position = position && { ...position, source: withoutCredentials(position.source) };
     this.reason = details.reason;
   }
 
@@ -110,17 +111,23 @@ export function isMementoMapError(error: unknown): error is MementoMapError {
 /** Shows untrusted text in a message: quoted, escaped, and cut to a readable length. */
 export function quote(text: string, maxLength: number = 80): string {
   const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-  return JSON.stringify(shown);
+  return JSON.stringify(shown).replaceAll(
+    HIDDEN_CHARACTERS,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
-/** Shows a count for people, with thousands set apart: `3,900,000`. */
-export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
-}
+/** C1 controls, which terminals obey, and marks that change the direction of text. */
+const HIDDEN_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Shows how many there are of something: `1 page`, `1,200 pages`, `2 searches`. */
-export function formatAmount(count: number, one: string, several: string = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : several}`;
+/** As messages say how to write an address with both. */
+const PLACEHOLDER = "USER:PASSWORD@";
+
+/** A text with addresses, without the user names and passwords in them. */
+export function withoutCredentials(text: string): string {
+  return text.replaceAll(/\b(https?:\/\/)([^\s/@]*@)/gi, (address, scheme: string, user) =>
+    user === PLACEHOLDER ? address : scheme,
+  );
 }
 
 /**

@@ -6,32 +6,12 @@
  *
  * @module
  */
-import type { Archive } from "./aggregate/route/archive.ts";
-import {
-  compactOn,
-  type CompactOptions,
-  diffOn,
-  discoverOn,
-  generateOn,
-  type GenerateResult,
-  mergeOn,
-  type SignalOption,
-  validateOn,
-} from "./library/maps.ts";
-import type { MapStream } from "./library/map-stream.ts";
-import { type MementoMap, openMapOn, type OpenMapOptions } from "./library/open-map.ts";
-import { type ArchiveRouter, createRouterOn, type RouterOptions } from "./library/router.ts";
-import type { Source } from "./library/source.ts";
-import { readTimeMapOn, type ReadTimeMapOptions } from "./library/timemap.ts";
+import { compactOn, diffOn, discoverOn, generateOn, mergeOn, validateOn } from "./library/maps.ts";
+import { openMapOn } from "./library/open-map.ts";
+import { createRouterOn } from "./library/router.ts";
+import { bind, type Bound } from "./library/source.ts";
+import { readTimeMapOn } from "./library/timemap.ts";
 import { WEB } from "./library/web-platform.ts";
-import type { CompactSummary } from "./map/compact/compact-map.ts";
-import type { MapDifference } from "./map/diff-maps.ts";
-import type { Fault } from "./map/map-faults.ts";
-import type { GenerateMapOptions } from "./map/generate/generate-map.ts";
-import type { MergeSummary } from "./map/merge-maps.ts";
-import type { ValidateOptions } from "./map/validate-map.ts";
-import type { TimeMapReading } from "./memento/timemap-reading.ts";
-import type { DiscoverOptions, Discovery } from "./publish/fetch/discover.ts";
 
 /**
  * Opens a map, wherever it is, to be asked whether an archive may hold a URI.
@@ -68,9 +48,7 @@ import type { DiscoverOptions, Discovery } from "./publish/fetch/discover.ts";
  * com,example)/news/* 3400
  * ```
  */
-export function openMap(source: Source, options: OpenMapOptions = {}): Promise<MementoMap> {
-  return openMapOn(WEB, source, options);
-}
+export const openMap: Bound<typeof openMapOn> = /* @__PURE__ */ bind(WEB, openMapOn);
 
 /**
  * Makes a map from indexes: CDX, CDXJ, lists of URIs, WARC, ARC, logs and TimeMaps, told apart by
@@ -92,12 +70,7 @@ export function openMap(source: Source, options: OpenMapOptions = {}): Promise<M
  * 3
  * ```
  */
-export function generate(
-  inputs: readonly Source[],
-  options: GenerateMapOptions = {},
-): MapStream<GenerateResult> {
-  return generateOn(WEB, inputs, options);
-}
+export const generate: Bound<typeof generateOn> = /* @__PURE__ */ bind(WEB, generateOn);
 
 /**
  * Makes a map smaller by rolling up sub-trees with many children. Every URI that is present in the map
@@ -121,9 +94,7 @@ export function generate(
  *
  * ```
  */
-export function compact(source: Source, options: CompactOptions = {}): MapStream<CompactSummary> {
-  return compactOn(WEB, source, options);
-}
+export const compact: Bound<typeof compactOn> = /* @__PURE__ */ bind(WEB, compactOn);
 
 /**
  * Merges sorted maps, or the pages of one, into a map that says present exactly where one of them does.
@@ -145,12 +116,7 @@ export function compact(source: Source, options: CompactOptions = {}): MapStream
  *
  * ```
  */
-export function merge(
-  sources: readonly Source[],
-  options: SignalOption = {},
-): MapStream<MergeSummary> {
-  return mergeOn(WEB, sources, options);
-}
+export const merge: Bound<typeof mergeOn> = /* @__PURE__ */ bind(WEB, mergeOn);
 
 /**
  * Compares two sorted maps: their headers at once, their records as they are read.
@@ -171,13 +137,7 @@ export function merge(
  * added org,example)/
  * ```
  */
-export function diff(
-  before: Source,
-  after: Source,
-  options: SignalOption = {},
-): Promise<MapDifference> {
-  return diffOn(WEB, before, after, options);
-}
+export const diff: Bound<typeof diffOn> = /* @__PURE__ */ bind(WEB, diffOn);
 
 /**
  * Finds what is wrong with a map, and goes on after it. Faults are yielded, never thrown.
@@ -196,12 +156,7 @@ export function diff(
  * 2 not-sorted
  * ```
  */
-export function validate(
-  source: Source,
-  options: ValidateOptions = {},
-): AsyncGenerator<Fault, void, undefined> {
-  return validateOn(WEB, source, options);
-}
+export const validate: Bound<typeof validateOn> = /* @__PURE__ */ bind(WEB, validateOn);
 
 /**
  * Makes a router: it decides by the maps of archives which of them may have a URI.
@@ -234,12 +189,7 @@ export function validate(
  * a false not-in-map
  * ```
  */
-export function createRouter(
-  archives: readonly Archive[],
-  options: RouterOptions = {},
-): Promise<ArchiveRouter> {
-  return createRouterOn(WEB, archives, options);
-}
+export const createRouter: Bound<typeof createRouterOn> = /* @__PURE__ */ bind(WEB, createRouterOn);
 
 /**
  * Reads a TimeMap in link format, JSON or CDXJ, told apart by its content. What cannot be read is
@@ -264,12 +214,7 @@ export function createRouter(
  * http://a.org/ 1
  * ```
  */
-export function readTimeMap(
-  source: Source,
-  options: ReadTimeMapOptions = {},
-): Promise<TimeMapReading> {
-  return readTimeMapOn(WEB, source, options);
-}
+export const readTimeMap: Bound<typeof readTimeMapOn> = /* @__PURE__ */ bind(WEB, readTimeMapOn);
 
 /**
  * Finds the map that an archive publishes: at the well-known URI, by a `Link` header of its address,
@@ -289,13 +234,12 @@ export function readTimeMap(
  * MM_HTTP
  * ```
  */
-export function discoverMap(address: string, options: DiscoverOptions = {}): Promise<Discovery> {
-  return discoverOn(WEB, address, options);
-}
+export const discoverMap: Bound<typeof discoverOn> = /* @__PURE__ */ bind(WEB, discoverOn);
 
 export { isMementoMapError, MementoMapError } from "./errors.ts";
 export { surt } from "./surt/uri-to-surt.ts";
-export { lookupKeys, uriKey } from "./surt/key.ts";
+export { uriKey } from "./surt/key.ts";
+export { lookupKeys } from "./surt/covering-keys.ts";
 export { parseArchiveList } from "./aggregate/route/archive.ts";
 export { mergeTimeMaps } from "./aggregate/merge-timemaps.ts";
 export { writeTimeMap } from "./memento/write-timemap.ts";
@@ -305,8 +249,13 @@ export { readUkvs } from "./ukvs/reader.ts";
 export { UkvsWriter } from "./ukvs/writer.ts";
 
 // Types that the signatures above refer to.
-export type { AggregateRequest, Aggregation, AggregatorOptions } from "./aggregate/aggregator.ts";
-export type { AskLimits } from "./aggregate/ask-archive.ts";
+export type {
+  AggregateRequest,
+  Aggregation,
+  AggregatorOptions,
+  StopSignal,
+} from "./aggregate/aggregator.ts";
+export type { ArchiveAnswer, ArchiveFault, Origin } from "./aggregate/ask/answer.ts";
 export type {
   MementoRange,
   MergeColumns,
@@ -318,7 +267,6 @@ export type { Archive } from "./aggregate/route/archive.ts";
 export type {
   ArchiveRates,
   Decision,
-  GivenAnswer,
   HitRate,
   RouteReason,
   RouteRequest,
@@ -344,22 +292,18 @@ export type {
   Share,
 } from "./aggregate/statistics.ts";
 export type {
-  AnswerListener,
   Endpoint,
   EndpointState,
-  StopListener,
-  StopSignal,
+  HowToAsk,
   Upstream,
-  UpstreamAnswer,
-  UpstreamRequest,
   UpstreamState,
-} from "./aggregate/upstream.ts";
+} from "./aggregate/ask/state.ts";
 export type { Damage } from "./bytes/damage.ts";
 export type { ErrorCode, ErrorDetails, Position } from "./errors.ts";
 export type { CdxMatch, CdxPaging, CdxQuery } from "./harvest/cdx-request.ts";
 export type { HttpClient, HttpHeaders, HttpResponse } from "./http/http-client.ts";
 export type { BackOff, FailureReason } from "./http/retry.ts";
-export type { InputFormat, KeyTrust } from "./input/detect.ts";
+export type { InputFormat } from "./input/formats.ts";
 export type { CaptureFilter, FilterReason } from "./input/filter.ts";
 export type { CompactSummary } from "./map/compact/compact-map.ts";
 export type { CompareOptions } from "./map/compare/compare-maps.ts";
@@ -429,7 +373,8 @@ export type {
   TruthSummary,
 } from "./study/evaluate/evaluation.ts";
 export type { MadeBy, TracePoint } from "./study/evaluate/paper-maps.ts";
-export type { KeyOptions, LookupKey } from "./surt/key.ts";
+export type { KeyOptions } from "./surt/key.ts";
+export type { LookupKey } from "./surt/covering-keys.ts";
 export type { Bound, Count, Frequency } from "./ukvs/frequency.ts";
 export type { Fields, FormatHeadersOptions, Header, MapSize } from "./ukvs/header.ts";
 export type { DuplicateKey, ReadUkvsOptions, RecordBatch } from "./ukvs/reader.ts";
@@ -456,6 +401,6 @@ export type { Prior } from "./map/compact/budget/prior.ts";
 export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";
 export type { Write } from "./library/map-stream.ts";
 export type { HitRates } from "./aggregate/route/decision.ts";
-export type { KeyAnswer } from "./map/lookup/map-lookup.ts";
+export type { KeyAnswer } from "./lookup/decide.ts";
 export type { MapRouter } from "./aggregate/route/map-router.ts";
 export type { PowerLawFit } from "./map/compact/children-fit.ts";

@@ -5,102 +5,57 @@
  *
  * @module
  */
-import type { Archive } from "./aggregate/route/archive.ts";
 import {
   compactOn,
-  type CompactOptions,
   diffOn,
   discoverOn,
   generateOn,
-  type GenerateResult,
   mergeOn,
   type SignalOption,
   validateOn,
 } from "./library/maps.ts";
-import type { MapStream } from "./library/map-stream.ts";
 import { NODE } from "./library/node-platform.ts";
-import { type MementoMap, openMapOn, type OpenMapOptions } from "./library/open-map.ts";
-import { type ArchiveRouter, createRouterOn, type RouterOptions } from "./library/router.ts";
-import type { Source } from "./library/source.ts";
-import { readTimeMapOn, type ReadTimeMapOptions } from "./library/timemap.ts";
-import type { CompactSummary } from "./map/compact/compact-map.ts";
-import type { MapDifference } from "./map/diff-maps.ts";
-import type { Fault } from "./map/map-faults.ts";
-import type { GenerateMapOptions } from "./map/generate/generate-map.ts";
-import type { MergeSummary } from "./map/merge-maps.ts";
-import type { ValidateOptions } from "./map/validate-map.ts";
-import type { TimeMapReading } from "./memento/timemap-reading.ts";
+import { openMapOn } from "./library/open-map.ts";
+import { createRouterOn } from "./library/router.ts";
+import { bind, type Bound } from "./library/source.ts";
+import { readTimeMapOn } from "./library/timemap.ts";
 import {
   checkPublisher as checkPublisherBy,
   type Finding,
 } from "./publish/fetch/check-publisher.ts";
-import { type DiscoverOptions, type Discovery, webAddress } from "./publish/fetch/discover.ts";
+import { webAddress } from "./publish/fetch/discover.ts";
 
 export * from "./index.ts";
 
 /** As `openMap` of `mementomap`; a string may be the path of a file. */
-export function openMap(source: Source, options: OpenMapOptions = {}): Promise<MementoMap> {
-  return openMapOn(NODE, source, options);
-}
+export const openMap: Bound<typeof openMapOn> = /* @__PURE__ */ bind(NODE, openMapOn);
 
 /** As `generate` of `mementomap`; strings may be paths of files. */
-export function generate(
-  inputs: readonly Source[],
-  options: GenerateMapOptions = {},
-): MapStream<GenerateResult> {
-  return generateOn(NODE, inputs, options);
-}
+export const generate: Bound<typeof generateOn> = /* @__PURE__ */ bind(NODE, generateOn);
 
 /** As `compact` of `mementomap`; a string may be the path of a file. */
-export function compact(source: Source, options: CompactOptions = {}): MapStream<CompactSummary> {
-  return compactOn(NODE, source, options);
-}
+export const compact: Bound<typeof compactOn> = /* @__PURE__ */ bind(NODE, compactOn);
 
 /** As `merge` of `mementomap`; strings may be paths of files, which are not held in memory. */
-export function merge(
-  sources: readonly Source[],
-  options: SignalOption = {},
-): MapStream<MergeSummary> {
-  return mergeOn(NODE, sources, options);
-}
+export const merge: Bound<typeof mergeOn> = /* @__PURE__ */ bind(NODE, mergeOn);
 
 /** As `diff` of `mementomap`; strings may be paths of files. */
-export function diff(
-  before: Source,
-  after: Source,
-  options: SignalOption = {},
-): Promise<MapDifference> {
-  return diffOn(NODE, before, after, options);
-}
+export const diff: Bound<typeof diffOn> = /* @__PURE__ */ bind(NODE, diffOn);
 
 /** As `validate` of `mementomap`; a string may be the path of a file. */
-export function validate(
-  source: Source,
-  options: ValidateOptions = {},
-): AsyncGenerator<Fault, void, undefined> {
-  return validateOn(NODE, source, options);
-}
+export const validate: Bound<typeof validateOn> = /* @__PURE__ */ bind(NODE, validateOn);
 
 /** As `createRouter` of `mementomap`; maps may be paths of files. */
-export function createRouter(
-  archives: readonly Archive[],
-  options: RouterOptions = {},
-): Promise<ArchiveRouter> {
-  return createRouterOn(NODE, archives, options);
-}
+export const createRouter: Bound<typeof createRouterOn> = /* @__PURE__ */ bind(
+  NODE,
+  createRouterOn,
+);
 
 /** As `readTimeMap` of `mementomap`; a string may be the path of a file. */
-export function readTimeMap(
-  source: Source,
-  options: ReadTimeMapOptions = {},
-): Promise<TimeMapReading> {
-  return readTimeMapOn(NODE, source, options);
-}
+export const readTimeMap: Bound<typeof readTimeMapOn> = /* @__PURE__ */ bind(NODE, readTimeMapOn);
 
 /** As `discoverMap` of `mementomap`; uses the proxies of the environment. */
-export function discoverMap(address: string, options: DiscoverOptions = {}): Promise<Discovery> {
-  return discoverOn(NODE, address, options);
-}
+export const discoverMap: Bound<typeof discoverOn> = /* @__PURE__ */ bind(NODE, discoverOn);
 
 /**
  * Checks what an archive publishes as a client would: discovery, headers, ranges, compression, the map
@@ -147,19 +102,15 @@ export { openAggregator } from "./aggregate/service/open-aggregator.ts";
 // Types that the signatures above refer to.
 export type { ListState, LoadArchivesOptions } from "./aggregate/route/archive-list.ts";
 export type { HeldMap, MapKeeperOptions, MapState } from "./aggregate/route/map-keeper.ts";
-export type { LearnOptions } from "./aggregate/learn/kept-learner.ts";
+export type { LearnOptions } from "./aggregate/learn/store.ts";
 export type { LearnerOptions, LearntArchive, Observation } from "./aggregate/learn/learner.ts";
 export type { MapWord, StaleMap } from "./aggregate/learn/map-trust.ts";
-export type { LearntMaps, LearntMapsOptions } from "./aggregate/service/learnt-maps.ts";
-export type {
-  AggregatorLearning,
-  OpenAggregator,
-  OpenAggregatorOptions,
-} from "./aggregate/service/open-aggregator.ts";
-export type { ArchiveCounters } from "./aggregate/upstream/archive-health.ts";
-export type { ArchiveUpstream, UpstreamOptions } from "./aggregate/upstream/archive-upstream.ts";
-export type { CacheStore, CachedAnswer } from "./aggregate/upstream/cache-store.ts";
-export type { CacheOptions } from "./aggregate/upstream/http-cache.ts";
+export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/service/open-aggregator.ts";
+export type { Asker, AskOptions } from "./aggregate/ask/ask.ts";
+export type { Cache, Lifetimes } from "./aggregate/ask/cache.ts";
+export type { UpstreamOptions } from "./aggregate/ask/create-upstream.ts";
+export type { ArchiveCounters } from "./aggregate/ask/state.ts";
+export type { AskLimits } from "./aggregate/ask/timemap.ts";
 export type { HarvestOptions, HarvestSummary } from "./harvest/harvest-index.ts";
 export type { PoliteOptions } from "./harvest/polite-client.ts";
 export type { SampleSearchOptions, SampleSearchSummary } from "./harvest/sample-search.ts";
@@ -173,9 +124,9 @@ export type {
   BudgetFileSummary,
 } from "./map/compact/run/budget-files.ts";
 export type { CompactFileSummary } from "./map/compact/run/compact-files.ts";
-export type { GenerateOptions, GenerateSummary } from "./map/generate/generate-plan.ts";
+export type { GenerateOptions, GenerateSummary, ReadingSummary } from "./map/generate/generate.ts";
+export type { ScanOptions } from "./map/generate/scan.ts";
 export type { PackSummary } from "./map/pack/pack-files.ts";
-export type { PackFileResult } from "./map/pack/write-packed.ts";
 export type { Finding, RuleId } from "./publish/fetch/check-publisher.ts";
 export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
 export type { FetchMapOptions, FetchResult } from "./publish/fetch/fetch-map.ts";
@@ -184,8 +135,7 @@ export type { AnalyzeFilesOptions } from "./study/analyze/analyze-files.ts";
 export type { EvaluateOptions, Sweep } from "./study/evaluate/evaluate-files.ts";
 export type { Evaluation, EvaluationReport } from "./study/evaluate/evaluation.ts";
 export type { CompactMapFileOptions } from "./library/map-files.ts";
-export type { ChosenNodes, CompactFileOptions } from "./map/compact/run/compact-files.ts";
-export type { Split } from "./input/index-input.ts";
+export type { CompactFileOptions } from "./map/compact/run/compact-files.ts";
 export type { HttpRequest } from "./http/http-client.ts";
 export type { InputStreams } from "./files/input-file.ts";
 export type { Interrupt } from "./interruption.ts";

@@ -4,7 +4,8 @@
  *
  * @module
  */
-export { listen, RateLimit } from "./http/listen.ts";
+export { listen } from "./http/listen.ts";
+export { RateLimit } from "./http/rate-limit.ts";
 export { JsonLog } from "./http/log.ts";
 export { createAggregatorService } from "./library/create-aggregator-service.ts";
 export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/middleware.ts";
@@ -13,13 +14,7 @@ export { writeStaticSite } from "./library/map-files.ts";
 
 // Types that the signatures above refer to.
 export type { AggregatorHandlerOptions } from "./library/create-aggregator-service.ts";
-export type {
-  ConnectionLimits,
-  Listening,
-  ListenOptions,
-  PublisherLimits,
-  RequestHandler,
-} from "./http/listen.ts";
+export type { ConnectionLimits, Listening, ListenOptions, RequestHandler } from "./http/listen.ts";
 export type { Level, Log, RequestEntry } from "./http/log.ts";
 export type { Encoding } from "./http/reply.ts";
 export type { FastifyLike, Middleware } from "./publish/serve/middleware.ts";
@@ -30,19 +25,11 @@ export type { StaticSite } from "./publish/serve/static-site.ts";
 export type { RecallBySpan, RecallHistory } from "./aggregate/recall-history.ts";
 export type { ArchiveLearning, LearningReport } from "./aggregate/learn/learning-report.ts";
 export type { LearningMark } from "./aggregate/learn/learner.ts";
-export type { MeasuredRecall } from "./aggregate/learn/recall-policy.ts";
-export type { AggregatorServiceOptions } from "./aggregate/service/aggregator-service.ts";
+export type { MeasuredRecall } from "./aggregate/learn/policy.ts";
+export type { AggregatorServiceOptions, MementoClient } from "./aggregate/service/exchange.ts";
 export type { AggregatorMetrics } from "./aggregate/service/aggregator-metrics.ts";
-export type { MementoClient } from "./aggregate/service/answer-proxy.ts";
-export type {
-  ServiceLoad,
-  ServiceProcesses,
-  StatusSnapshot,
-  WorkerCounts,
-} from "./aggregate/service/service-status.ts";
-export type { AggregationOptions } from "./aggregate/service/aggregator-routes.ts";
-export type { TimeMapOptions } from "./aggregate/service/answer-timemap.ts";
-export type { ProxyOptions } from "./aggregate/service/answer-proxy.ts";
+export type { ServiceProcesses } from "./aggregate/service/service-status.ts";
+export type { WorkerCounts } from "./aggregate/service/cluster.ts";
 export type {
   ArchiveStatus,
   StatusSources,
@@ -52,27 +39,20 @@ export type { EncodedCopies } from "./publish/serve/encoded-copies.ts";
 export type { HostedMap, HostedMapOptions } from "./publish/serve/hosted-map.ts";
 export type { MapBytes } from "./publish/serve/hosted-map.ts";
 export type { MapQuestion, MapVersion, MapVersionOptions } from "./publish/serve/map-version.ts";
-export type {
-  Metrics,
-  MetricsSnapshot,
-  ReadMetric,
-  RouteName,
-  Sample,
-  Timings,
-  TimingsOptions,
-} from "./http/metrics.ts";
+export type { Metrics, ReadMetric, Sample } from "./http/metrics.ts";
 export type { Representation } from "./http/reply.ts";
-export type { Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";
-export type { ClientView } from "./publish/serve/trusted-proxies.ts";
+export type { BaseExchange, HttpService, ServiceOptions } from "./http/service.ts";
+export type { PublisherLimits, Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";
+export type { ClientView } from "./http/forwarded.ts";
 export type { ByteSource } from "./bytes/byte-source.ts";
 export type { FileSource } from "./files/input-file.ts";
 export type { MapLookup } from "./map/lookup/map-lookup.ts";
 export type { MapSurvey } from "./map/map-survey.ts";
-export type { Monitor } from "./aggregate/memgator-events.ts";
+export type { Monitor } from "./aggregate/service/stream.ts";
 export type { ServiceStatus } from "./aggregate/service/service-status.ts";
 export type { SplitPlan } from "./map/split-map.ts";
 export type { SplitSize } from "./map/split-map.ts";
 export type { DomainShare } from "./map/map-survey.ts";
 export type { KeyFinder } from "./map/lookup/map-lookup.ts";
 export type { MapPage } from "./map/split-map.ts";
-export type { PageMark } from "./map/lookup/map-head.ts";
+export type { PageMark } from "./ukvs/head.ts";

@@ -1,7 +1,8 @@
-import { AnswerWriter, BlockWriter } from "../../src/map/lookup/answer-lines.ts";
+import { BatchAnswers } from "../../src/lookup/batch.ts";
 import { type Answer, answerLine } from "../../src/map/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { lineBatches } from "../../src/bytes/lines.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { validateMap } from "../../src/map/validate-map.ts";
 import type { Outcome } from "../check.ts";
@@ -49,7 +50,7 @@ export const target: TargetDefinition = {
       const found = await outcomeOfAsync(() => search.lookupSurt(surt, options));
       mustEqual(found, indexed, `the answer of a file for ${surt} at ${at}`);
       if (at !== undefined || !("value" in indexed)) continue;
-      const line = outcomeOf(() => batchLine(index.value, surt));
+      const line = await outcomeOfAsync(() => batchLine(index.value, surt));
       mustEqual(line, { value: `${answerLine(surt, indexed.value)}\n` }, "a line of a batch");
     }
   },
@@ -62,11 +63,11 @@ async function isValid(map: Uint8Array): Promise<boolean> {
   return true;
 }
 
-function batchLine(index: MemoryIndex, surt: string): string {
-  const out = new BlockWriter({ write: () => undefined });
-  const writer = new AnswerWriter(index, out, { isSurt: true });
-  const bytes = bytesOf(surt);
-  writer.startBatch(bytes);
-  void writer.write(bytes, 0, bytes.length);
-  return utf8(out.bytes.subarray(0, out.length));
+async function batchLine({ source }: MemoryIndex, surt: string): Promise<string> {
+  let text = "";
+  const sink = { write: (block: Uint8Array) => void (text += utf8(block)) };
+  const answers = new BatchAnswers(source, sink, { isSurt: true });
+  for await (const batch of lineBatches([bytesOf(`${surt}\n`)])) await answers.writeLines(batch);
+  await answers.flush();
+  return text;
 }

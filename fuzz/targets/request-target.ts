@@ -1,10 +1,11 @@
-import { aggregatorTarget } from "../../src/aggregate/service/request-target.ts";
+import { isMementoMapError } from "../../src/errors.ts";
+import { originalUri } from "../../src/http/original-uri.ts";
 import { lookupQuery, pageNumber, splitTarget } from "../../src/http/target.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 
 export const target: TargetDefinition = {
-  holds: "an original that is asked for is absolute and ends as the target does",
+  holds: "an original that is asked for is absolute",
   seeds: () => [
     "/timemap/link/http://a.com/b?c=d",
     "/timemap/json/3/https://a.com/%20",
@@ -35,8 +36,13 @@ export const target: TargetDefinition = {
     const { url } = lookupQuery(query);
     must(url === undefined || query.endsWith(url) || query.includes("%"), "the URI as sent", url);
     pageNumber(query);
-    const found = aggregatorTarget(text.replace(/^\//, ""));
-    if (!("original" in found)) return;
-    must(/^[a-z][a-z0-9+.-]*:/i.test(found.original), "an absolute URI", found.original);
+    let original: string;
+    try {
+      original = originalUri(text);
+    } catch (error) {
+      if (isMementoMapError(error)) return;
+      throw error;
+    }
+    must(/^[a-z][a-z0-9+.-]*:/i.test(original), "an absolute URI", original);
   },
 };

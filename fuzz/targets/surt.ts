@@ -1,5 +1,6 @@
 import { surt, surtBytes } from "../../src/surt/uri-to-surt.ts";
-import { lookupKeys, surtKey } from "../../src/surt/key.ts";
+import { surtKey } from "../../src/surt/key.ts";
+import { lookupKeys } from "../../src/surt/covering-keys.ts";
 import { must, mustEqual, outcomeOf, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

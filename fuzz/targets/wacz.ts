@@ -39,8 +39,6 @@ export const target: TargetDefinition = {
     writeFileSync(path, input);
     const inputs = await openWacz(path, {
       format: "wacz",
-      keys: "auto",
-      untrusted: new Set(),
       maxLineBytes: 1 << 20,
       streams: { stdin: process.stdin },
       progress: new FileProgress(),

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { ABOUT } from "../messages/about.ts";
+import { ABOUT } from "../messages.ts";
 import { PlainText } from "../parts/uri.tsx";
 import { formatDuration, formatNumber, formatPercent, type Text, useText } from "../text.ts";
 import type { ArchiveHealth, History, Learning, Span, SpanCounts } from "./health.ts";
@@ -164,9 +164,8 @@ function MapState({ map, now }: { readonly map: ArchiveHealth["map"]; now: numbe
 
 function Answers({ archive }: { readonly archive: ArchiveHealth }): JSX.Element {
   const text = useText(ABOUT);
-  const { asked, hits, misses, errors, late } = archive;
+  const { asked, hits, misses, errors: failed } = archive;
   if (asked === 0) return <small>{text("none")}</small>;
-  const failed = errors + late;
   const share = (count: number): string => shareText(count / asked, text);
   const width = (count: number): string => `${((100 * count) / asked).toFixed(2)}%`;
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { BySpan } from "../../src/aggregate/span-ring.ts";
-import { getJson } from "../maps/map-list.ts";
+import { answered, getJson } from "../maps/map-list.ts";
 
 /** A share and the range it lies in. */
 interface Share {
@@ -47,7 +47,6 @@ export interface ArchiveHealth {
   readonly hits: number;
   readonly misses: number;
   readonly errors: number;
-  readonly late: number;
   readonly skipped: number;
   readonly medianMs?: number;
   readonly p99Ms?: number;
@@ -81,6 +80,23 @@ export interface Health {
 
 const EVERY_MS = 3000;
 
+export const HEALTH_PATHS = ["/about.json", "/history.json"] as const;
+
+interface State {
+  readonly health: Health;
+  readonly history: History;
+  readonly at: Date;
+}
+
+/** What the server rendered. */
+function atFirst(): State | undefined {
+  // Our own server's.
+  const health = answered(HEALTH_PATHS[0]) as Health | undefined;
+  const history = answered(HEALTH_PATHS[1]) as (History & { readonly at: string }) | undefined;
+  if (health === undefined || history === undefined) return undefined;
+  return { health, history, at: new Date(history.at) };
+}
+
 /** The state of the service, asked for again and again while the page is in sight. */
 export function useHealth(): {
   readonly health: Health | undefined;
@@ -89,15 +105,15 @@ export function useHealth(): {
   readonly at: Date | undefined;
   readonly isAway: boolean;
 } {
-  const [state, setState] = useState<{ health: Health; history: History; at: Date }>();
+  const [state, setState] = useState(atFirst);
   const [isAway, setAway] = useState(false);
   useEffect(() => {
     const stop = new AbortController();
     const refresh = async (): Promise<void> => {
       try {
         const [health, history] = await Promise.all([
-          getJson<Health>("/about.json", stop.signal),
-          getJson<History>("/history.json", stop.signal),
+          getJson<Health>(HEALTH_PATHS[0], stop.signal),
+          getJson<History>(HEALTH_PATHS[1], stop.signal),
         ]);
         setState({ health, history, at: new Date() });
         setAway(false);

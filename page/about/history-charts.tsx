@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { barChart } from "../../src/page/chart/bar-charts.ts";
 import { NEUTRAL } from "../../src/page/chart/drawing.ts";
 import { lineChart, type Series } from "../../src/page/chart/line-chart.ts";
-import { ABOUT } from "../messages/about.ts";
+import { ABOUT } from "../messages.ts";
 import { Chart } from "../parts/chart.tsx";
 import { type Fact, Facts } from "../parts/facts.tsx";
 import { formatNumber, formatPercent, type Text, useText } from "../text.ts";

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { MapInfo } from "../../src/page/page-data.ts";
 import { publishedName } from "../maps/map-list.ts";
-import { ABOUT } from "../messages/about.ts";
+import { ABOUT } from "../messages.ts";
 import { PAGE } from "../page-data.ts";
 import { type Fact, Facts } from "../parts/facts.tsx";
 import { PlainText, webUri } from "../parts/uri.tsx";
@@ -11,7 +11,7 @@ import { formatBytes, formatDay, formatNumber, useText } from "../text.ts";
 /** The maps that a publisher has: what they say, and where to get them. */
 export function PublishedMaps(): JSX.Element {
   const text = useText(ABOUT);
-  const base = `${window.location.origin}${PAGE.base}`;
+  const base = `${PAGE.origin}${PAGE.base}`;
   const [first] = PAGE.maps;
   return (
     <>
@@ -30,7 +30,7 @@ export function PublishedMaps(): JSX.Element {
           {[
             `curl '${base}/lookup?url=https://example.org/'`,
             `curl --data-binary @uris.txt ${base}/lookup`,
-            `curl --compressed -o map.ukvs ${new URL(first?.href ?? "", base).href}`,
+            `curl --compressed -o map.ukvs ${new URL(first?.href ?? "", PAGE.origin).href}`,
           ].map((command) => (
             <code key={command}>{command}</code>
           ))}

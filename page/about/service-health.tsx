@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { ABOUT } from "../messages/about.ts";
+import { ABOUT } from "../messages.ts";
 import { PAGE } from "../page-data.ts";
 import { type Fact, Facts } from "../parts/facts.tsx";
 import { PlainText } from "../parts/uri.tsx";
@@ -90,7 +90,7 @@ function Overview({ health }: { readonly health: Health }): JSX.Element {
 
 function Programs(): JSX.Element {
   const text = useText(ABOUT);
-  const base = `${window.location.origin}${PAGE.base}`;
+  const base = `${PAGE.origin}${PAGE.base}`;
   return (
     <section class="card">
       <h2>{text("programs")}</h2>
@@ -106,8 +106,7 @@ function Programs(): JSX.Element {
       </pre>
       <p class="hint">
         {text("programsHint")} <a href={`${PAGE.base}/openapi.json`}>{text("openapi")}</a>.{" "}
-        {text("metrics")} <a href={`${PAGE.base}/about.json`}>about.json</a>,{" "}
-        <a href={`${PAGE.base}/metrics`}>metrics</a>.
+        {text("asJson")} <a href={`${PAGE.base}/about.json`}>about.json</a>.
       </p>
     </section>
   );

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Combination, MapComparison } from "../../src/map/compare/comparison.ts";
 import { visible } from "../explore/part-label.ts";
-import { COMPARE } from "../messages/compare.ts";
+import { COMPARE } from "../messages.ts";
 import { formatNumber, formatPercent, useText } from "../text.ts";
 
 const MOST_LINES = 20;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { MapComparison } from "../../src/map/compare/comparison.ts";
-import { COMPARE } from "../messages/compare.ts";
+import { COMPARE } from "../messages.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatNumber, useText } from "../text.ts";
 import { shortName } from "./overlap-chart.tsx";

@@ -1,8 +1,8 @@
 import type { ComponentChild, JSX } from "preact";
-import { typedUri } from "../parts/uri-text.ts";
+import { pastedAddress } from "../../src/http/original-uri.ts";
 import { Progress, Timeline } from "../time/timeline.tsx";
 import { useMementos } from "../time/use-mementos.ts";
-import timeStyle from "../views/time.css?inline";
+import timeStyle from "../time/time.css?inline";
 import { PageElement } from "./page-element.ts";
 import { shadowSheet } from "./shadow-style.ts";
 
@@ -21,7 +21,8 @@ export class MementoTimeline extends PageElement {
   }
 
   protected content(): ComponentChild {
-    const uri = typedUri(this.attribute("url") ?? "");
+    const url = this.attribute("url");
+    const uri = url === undefined ? "" : pastedAddress(url).uri;
     const base = new URL(this.attribute("aggregator") ?? SITE, document.baseURI).href;
     const at = this.attribute("datetime");
     // Another page begins anew, also in what is chosen.
@@ -44,7 +45,7 @@ function EmbeddedTimeline(props: {
   if (uri === "") return null;
   return (
     <div>
-      <Progress uri={uri} mementos={mementos} />
+      <Progress mementos={mementos} />
       {mementos.archives.length > 0 && (
         <Timeline uri={uri} mementos={mementos} base={base} at={at} />
       )}

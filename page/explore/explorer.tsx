@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { MapChild, MapSlice, SliceOptions } from "../../src/map/explore/map-slice.ts";
 import { namesAbove, readableName } from "../../src/map/explore/key-node.ts";
 import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
-import { EXPLORE } from "../messages/explore.ts";
+import { EXPLORE } from "../messages.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatNumber, formatPercent, useText } from "../text.ts";
 import { Icicle } from "./icicle.tsx";

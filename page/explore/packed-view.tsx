@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
-import { yearWords } from "../../src/page/year-words.ts";
-import { EXPLORE } from "../messages/explore.ts";
+import { EXPLORE } from "../messages.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatNumber, useText } from "../text.ts";
 
@@ -14,19 +13,12 @@ export function PackedView({ holdings }: { readonly holdings: PackedHoldings }):
     ["hosts", holdings.hosts],
     ["names", holdings.names],
     ["voids", holdings.voids],
-    ["deltas", holdings.deltas],
   ] as const;
-  const years = yearWords(holdings.years);
   return (
     <section class="card packed">
       <h2>{text("packedTitle")}</h2>
       <p>{text("packedText")}</p>
-      <Facts
-        facts={[
-          ...facts.map(([name, value]) => [text(name), number(value)] as const),
-          ...(years === undefined ? [] : [[text("years"), years] as const]),
-        ]}
-      />
+      <Facts facts={facts.map(([name, value]) => [text(name), number(value)] as const)} />
       <h3>{text("depths")}</h3>
       <table class="depths">
         <thead>

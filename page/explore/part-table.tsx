@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { MapChild, PartSums } from "../../src/map/explore/map-slice.ts";
-import { EXPLORE } from "../messages/explore.ts";
+import { EXPLORE } from "../messages.ts";
 import { formatNumber, formatPercent, type Text, useText } from "../text.ts";
 import { partLabel, readable } from "./part-label.ts";
 

@@ -1,5 +1,5 @@
 import { type Verdict, verdictOfAnswer, verdictOfRoute } from "../../src/page/verdict.ts";
-import { getJson, lookupHere, type PageMap, publishedName } from "../maps/map-list.ts";
+import { answered, getJson, lookupHere, type PageMap, publishedName } from "../maps/map-list.ts";
 import { PAGE } from "../page-data.ts";
 
 /** What is known of one archive about a page, before it is asked. */
@@ -10,8 +10,6 @@ export interface Finding {
   /** The key of a map that decided, and its frequency. */
   readonly key: string | undefined;
   readonly frequency: string | undefined;
-  /** The first and the last year of the host, where a packed map states them. */
-  readonly years: readonly [first: number, last: number] | undefined;
   readonly isPacked: boolean;
   /** Why an aggregator would ask the archive or not; undefined of a publisher. */
   readonly reason: string | undefined;
@@ -28,7 +26,6 @@ interface MapAnswer {
   readonly present: boolean;
   readonly key: string | null;
   readonly frequency: string | null;
-  readonly years?: Finding["years"];
 }
 
 interface RouteAnswer {
@@ -39,30 +36,53 @@ interface RouteAnswer {
     readonly reason: string;
     readonly key: string | null;
     readonly frequency: string | null;
-    readonly years?: Finding["years"];
     readonly why?: string;
   }[];
 }
 
+const ORDER: readonly Verdict[] = ["held", "possibly", "not-known", "not-held"];
+
 /** Asks the maps about a page: of all archives, those that say most first. */
 export async function ask(uri: string, signal: AbortSignal): Promise<Finding[]> {
-  const [served, here] = await Promise.all([ofServer(uri, signal), lookupHere(uri)]);
-  const found = [...served, ...here.map(({ map, answer }) => ofMap(map, answer, uri))];
-  const order: readonly Verdict[] = ["held", "possibly", "not-known", "not-held"];
-  return found.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+  const path = askPath(uri);
+  const [served, here] = await Promise.all([
+    path === undefined ? [] : getJson<MapsAnswer | RouteAnswer>(path, signal),
+    lookupHere(uri),
+  ]);
+  return sorted([
+    ...findingsOf(served, uri),
+    ...here.map(({ map, answer }) => ofMap(map, answer, uri)),
+  ]);
 }
 
-async function ofServer(uri: string, signal: AbortSignal): Promise<Finding[]> {
-  if (PAGE.service === "static") return [];
-  if (PAGE.service === "publisher") {
-    return ofMaps(await getJson(`/lookup?url=${encodeURIComponent(uri)}`, signal), uri);
-  }
-  const route = await getJson<RouteAnswer>(`/route/${encodeURIComponent(uri)}`, signal);
-  return route.archives.map((archive) => ofRoute(archive, uri));
+/** What the server answered for the first view; undefined where it did not. */
+export function askedBefore(uri: string): Finding[] | undefined {
+  const path = askPath(uri);
+  const served = path === undefined ? undefined : answered(path);
+  if (served === undefined) return undefined;
+  return sorted(findingsOf(served as MapsAnswer | RouteAnswer, uri)); // our own server's
+}
+
+/** Where the server tells what maps say; undefined for a site of files. */
+export function askPath(uri: string): string | undefined {
+  if (PAGE.service === "static") return undefined;
+  const encoded = encodeURIComponent(uri);
+  return PAGE.service === "publisher" ? `/lookup?url=${encoded}` : `/route/${encoded}`;
+}
+
+function sorted(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+}
+
+type MapsAnswer = MapAnswer & { readonly answers?: readonly MapAnswer[] };
+
+function findingsOf(served: MapsAnswer | RouteAnswer | readonly never[], uri: string): Finding[] {
+  if ("archives" in served) return served.archives.map((archive) => ofRoute(archive, uri));
+  return "present" in served ? ofMaps(served, uri) : [];
 }
 
 function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding {
-  const { id, name, key, frequency, years, reason, asked, why } = archive;
+  const { id, name, key, frequency, reason, asked, why } = archive;
   const timeMap = PAGE.archives.find((each) => each.id === id)?.timemap ?? undefined;
   return {
     id,
@@ -70,7 +90,6 @@ function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding
     verdict: verdictOfRoute(archive),
     key: key ?? undefined,
     frequency: frequency ?? undefined,
-    years,
     isPacked: false,
     reason,
     isAsked: asked,
@@ -80,10 +99,7 @@ function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding
   };
 }
 
-function ofMaps(
-  body: MapAnswer & { readonly answers?: readonly MapAnswer[] },
-  uri: string,
-): Finding[] {
+function ofMaps(body: MapsAnswer, uri: string): Finding[] {
   return (body.answers ?? [body]).map((answer) => {
     const map = PAGE.maps.find(({ id }) => id === answer.map) ?? PAGE.maps[0];
     return ofMap(
@@ -101,7 +117,7 @@ function ofMaps(
 
 function ofMap(
   map: Pick<PageMap, "id" | "name" | "isPacked" | "replay">,
-  answer: Pick<MapAnswer, "present" | "years"> & {
+  answer: Pick<MapAnswer, "present"> & {
     readonly key?: string | null;
     readonly frequency?: string | null;
   },
@@ -115,7 +131,6 @@ function ofMap(
     verdict: map.isPacked && verdict === "held" ? "possibly" : verdict,
     key: key ?? undefined,
     frequency: frequency ?? undefined,
-    years: answer.years,
     isPacked: map.isPacked,
     reason: undefined,
     isAsked: undefined,

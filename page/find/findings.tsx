@@ -2,9 +2,8 @@ import type { JSX } from "preact";
 import { coveredPart } from "../../src/page/key-words.ts";
 import { type LearntReason, readLearntReason } from "../../src/page/learnt-reason.ts";
 import type { Verdict } from "../../src/page/verdict.ts";
-import { yearWords } from "../../src/page/year-words.ts";
 import { type Count, tryParseFrequency } from "../../src/ukvs/frequency.ts";
-import { FIND } from "../messages/find.ts";
+import { FIND } from "../messages.ts";
 import { PlainText } from "../parts/uri.tsx";
 import { VerdictBadge, VerdictShape } from "../parts/verdict.tsx";
 import { type Text, useText } from "../text.ts";
@@ -110,9 +109,7 @@ function sentenceOf(finding: Finding, text: FindText): string {
   const first = finding.isPacked ? "packed" : key.endsWith("*") ? "covered" : "exact";
   const because =
     reason === undefined || reason === "in-map" ? text(first) : reasonText(reason, text);
-  const years = yearWords(finding.years);
-  const ofYears = years === undefined ? "" : ` ${text("ofYears", { years })}`;
-  return `${because} ${countSentence(key, frequency, text)}${ofYears}`;
+  return `${because} ${countSentence(key, frequency, text)}`;
 }
 
 function reasonText(reason: string, text: FindText): string {

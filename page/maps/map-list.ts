@@ -23,18 +23,20 @@ export interface PageMap {
   readonly isOwn: boolean;
 }
 
-const isStatic = PAGE.service === "static";
-const published: readonly PageMap[] = PAGE.maps.map((map) => ({
-  id: map.id,
-  name: publishedName(map),
-  bytes: map.bytes,
-  rows: map.records,
-  isPacked: map.isPacked,
-  replay: map.replay,
-  href: map.href,
-  isOwn: false,
-}));
 let own: readonly PageMap[] = [];
+
+function published(): readonly PageMap[] {
+  return PAGE.maps.map((map) => ({
+    id: map.id,
+    name: publishedName(map),
+    bytes: map.bytes,
+    rows: map.records,
+    isPacked: map.isPacked,
+    replay: map.replay,
+    href: map.href,
+    isOwn: false,
+  }));
+}
 
 /** What a map is called; with its id where another is called the same. */
 export function publishedName({ id, name, archive }: MapInfo): string {
@@ -49,7 +51,7 @@ const CHANGED = new EventTarget();
 const opened = new Map<string, Promise<MapAbout>>();
 
 function allMaps(): readonly PageMap[] {
-  return [...published, ...own];
+  return [...published(), ...own];
 }
 
 /** All maps there are, also those that are opened later. */
@@ -86,7 +88,7 @@ export async function openFile(file: File, onProgress?: (share: number) => void)
 }
 
 function isInWorker({ isOwn }: PageMap): boolean {
-  return isOwn || isStatic;
+  return isOwn || PAGE.service === "static";
 }
 
 async function ready(map: PageMap, onProgress?: (share: number) => void): Promise<void> {
@@ -152,4 +154,9 @@ export async function lookupHere(
 
 export function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
   return fetchJson(PAGE.base + path, signal);
+}
+
+/** What the server answered for the first view already. */
+export function answered(path: string): unknown {
+  return PAGE.answers[path];
 }

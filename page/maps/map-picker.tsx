@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../explore/part-label.ts";
-import { MAPS } from "../messages/maps.ts";
+import { MAPS } from "../messages.ts";
 import { formatPercent, useText } from "../text.ts";
 import { openFile, type PageMap } from "./map-list.ts";
 

@@ -1,12 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { CHART_STYLE } from "../../src/page/chart/chart-style.ts";
 import { type Drawing, drawingHtml } from "../../src/page/chart/drawing.ts";
-
-// The charts are those of reports, and so is their style.
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(CHART_STYLE);
-document.adoptedStyleSheets.push(sheet);
 
 /** A chart of reports; a value is shown where the pointer is, or where the reader taps. */
 export function Chart(props: {

@@ -115,9 +115,3 @@ function adapted(delta: number, length: number, isFirst: boolean): number {
   for (; rest > 455; k += 36) rest = Math.floor(rest / 35);
   return k + Math.floor((36 * rest) / (rest + 38));
 }
-
-/** A URI as people type it: without blanks around it, with a scheme in front. */
-export function typedUri(text: string): string {
-  const typed = text.trim().replaceAll(/\s/g, encodeURIComponent);
-  return typed === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `http://${typed}`;
-}

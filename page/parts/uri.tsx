@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { PARTS } from "../messages/parts.ts";
+import { PARTS } from "../messages.ts";
 import { useText } from "../text.ts";
 import { type Piece, pieces, uriText } from "./uri-text.ts";
 

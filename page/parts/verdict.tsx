@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { type Verdict, VERDICT_SHAPES } from "../../src/page/verdict.ts";
-import { PARTS } from "../messages/parts.ts";
+import { PARTS } from "../messages.ts";
 import { useText } from "../text.ts";
 
 /** A verdict in its word, colour and shape. */

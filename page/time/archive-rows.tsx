@@ -1,19 +1,43 @@
 import type { JSX } from "preact";
-import { FIND } from "../messages/find.ts";
-import { TIME } from "../messages/time.ts";
+import { FIND, TIME } from "../messages.ts";
 import { PlainText } from "../parts/uri.tsx";
 import { useText } from "../text.ts";
 import { Strip } from "./strip.tsx";
 import type { ArchiveProgress } from "./use-mementos.ts";
 
 /** A row for every archive: its mementos over time, or why there are none. */
-export function ArchiveRows(props: {
+export function ArchiveRows(props: RowsProps): JSX.Element {
+  const text = useText(TIME);
+  const others = props.archives.filter((each) => !hasMementos(each));
+  const holders = props.archives.filter(hasMementos);
+  return (
+    <>
+      <Rows {...props} archives={holders} />
+      {others.length > 0 && (
+        <details open={holders.length === 0}>
+          <summary>
+            {text("others")} ({others.length})
+          </summary>
+          <Rows {...props} archives={others} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function hasMementos({ outcome }: ArchiveProgress): boolean {
+  return (outcome?.mementos ?? 0) > 0;
+}
+
+interface RowsProps {
   readonly archives: readonly ArchiveProgress[];
   readonly density: ReadonlyMap<string, Uint32Array>;
   readonly hidden: ReadonlySet<string>;
   readonly onToggle: (id: string) => void;
   readonly chosen: number | undefined;
-}): JSX.Element {
+}
+
+function Rows(props: RowsProps): JSX.Element {
   const { archives, density, hidden, onToggle, chosen } = props;
   const text = useText(TIME);
   return (
@@ -56,7 +80,7 @@ export function ArchiveRows(props: {
   );
 }
 
-type State = "hit" | "miss" | "error" | "late" | "waiting" | "not-asked" | "dormant";
+type State = "hit" | "miss" | "error" | "pending" | "waiting" | "not-asked" | "dormant";
 
 function stateOf({ isAsked, reason, outcome }: ArchiveProgress): State {
   if (outcome !== undefined) return outcome.result;

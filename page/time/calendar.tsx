@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { TIME } from "../messages/time.ts";
+import { TIME } from "../messages.ts";
 import { formatDay, formatMonth, useText, weekdays } from "../text.ts";
 import { closest, type MementoStore } from "./memento-store.ts";
 
 const DAY_MS = 86_400_000;
-const LEAST_MOST = 12;
+const MIN_SCALE_MAX = 12;
 /** From this level on, text on a day takes the other colour. */
 const STRONG = 5;
 
@@ -67,8 +67,8 @@ function Month(props: {
   const text = useText(TIME);
   const { language } = text;
   const made = useMemo(() => {
-    // A day with a single memento is never the darkest.
-    const most = Math.max(...counts.values(), LEAST_MOST);
+    // Keep days with a single memento light.
+    const most = Math.max(...counts.values(), MIN_SCALE_MAX);
     // Weeks begin on Monday.
     const column = ((new Date(first * DAY_MS).getUTCDay() + 6) % 7) + 1;
     const days = Array.from({ length }, (_, i) => first + i);

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { TIME } from "../messages/time.ts";
+import { TIME } from "../messages.ts";
 import { useText } from "../text.ts";
 import type { MementoStore } from "./memento-store.ts";
 

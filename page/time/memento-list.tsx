@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { TIME } from "../messages/time.ts";
+import { TIME } from "../messages.ts";
 import { PlainText } from "../parts/uri.tsx";
 import { formatMoment, useText } from "../text.ts";
 import type { Memento, MementoStore } from "./memento-store.ts";

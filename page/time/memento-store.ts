@@ -61,7 +61,8 @@ export class MementoStore {
       size += 1;
     }
     const order = keys.subarray(0, size).sort();
-    return Uint32Array.from(order, (key) => key % MOST);
+    // Before 1970 keys are negative.
+    return Uint32Array.from(order, (key) => ((key % MOST) + MOST) % MOST);
   }
 
   at(index: number): Memento {
@@ -140,4 +141,20 @@ export function density(
     if (own !== undefined) own[bin] = (own[bin] ?? 0) + 1;
   }
   return { all, byArchive };
+}
+
+/** A moment in an address: 4 to 14 digits, or as ISO 8601 has it; NaN where there is none. */
+export function momentOf(text: string | undefined): number {
+  if (text === undefined) return Number.NaN;
+  if (!/^\d{4,14}$/.test(text)) return Date.parse(text);
+  const part = (from: number, to: number, least: number): number =>
+    text.length < to ? least : Number(text.slice(from, to));
+  return Date.UTC(
+    part(0, 4, 0),
+    part(4, 6, 1) - 1,
+    part(6, 8, 1),
+    part(8, 10, 0),
+    part(10, 12, 0),
+    part(12, 14, 0),
+  );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { TIME } from "../messages/time.ts";
+import { TIME } from "../messages.ts";
 import { PlainText, webUri } from "../parts/uri.tsx";
 import { formatMoment, useText } from "../text.ts";
 import type { Memento } from "./memento-store.ts";

@@ -1,39 +1,35 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { TIME } from "../messages/time.ts";
-import { PlainText, UriNote, webUri } from "../parts/uri.tsx";
+import { TIME } from "../messages.ts";
+import { PlainText, webUri } from "../parts/uri.tsx";
 import { formatDay, formatMoment, useText } from "../text.ts";
 import { ArchiveRows } from "./archive-rows.tsx";
 import { Calendar } from "./calendar.tsx";
 import { Downloads } from "./downloads.tsx";
 import { MementoRows } from "./memento-list.tsx";
-import { closest, density, type Memento } from "./memento-store.ts";
+import { closest, density, type Memento, momentOf } from "./memento-store.ts";
 import { Sides } from "./sides.tsx";
 import { Strip, Years } from "./strip.tsx";
 import type { Mementos } from "./use-mementos.ts";
 
 /** How far the archives are, in a line. */
-export function Progress({
-  uri,
-  mementos,
-}: {
-  readonly uri: string;
-  readonly mementos: Mementos;
-}): JSX.Element {
+export function Progress({ mementos }: { readonly mementos: Mementos }): JSX.Element {
   const text = useText(TIME);
   const { archives, state, store } = mementos;
   const asked = archives.filter(({ isAsked }) => isAsked);
-  const answered = asked.filter(({ outcome }) => outcome !== undefined).length;
+  const ended = asked.filter(({ outcome }) => outcome !== undefined).length;
+  const answered = asked.filter(({ outcome }) => isAnswer(outcome?.result)).length;
+  const failed = ended - answered;
   const skipped = archives.length - asked.length;
   const parts = [
     text.count("mementos", store.count),
     text.count("answered", answered),
-    ...(asked.length > answered ? [text.count("pending", asked.length - answered)] : []),
+    ...(failed > 0 ? [text.count("unanswered", failed)] : []),
+    ...(asked.length > ended ? [text.count("pending", asked.length - ended)] : []),
     ...(skipped > 0 ? [text.count("skipped", skipped)] : []),
   ];
   return (
     <div class="progress">
-      <UriNote value={uri} />
       <p role="status" class="progress-line">
         {archives.length === 0 && state === "asking" ? text("asking") : parts.join(" · ")}
       </p>
@@ -41,16 +37,29 @@ export function Progress({
         aria-label={text("asking")}
         class={state === "asking" ? "" : "is-over"}
         max={Math.max(1, asked.length)}
-        value={answered}
+        value={ended}
       />
       {state === "failed" && (
         <p class="fault" role="alert">
           {text("failed")}
         </p>
       )}
-      {state === "done" && store.count === 0 && <p class="hint">{text("none")}</p>}
+      {state === "done" && store.count === 0 && (
+        <p class="hint">
+          {failed === 0
+            ? text("none")
+            : answered === 0
+              ? text("unknown")
+              : text.count("noneFailed", failed)}
+        </p>
+      )}
     </div>
   );
+}
+
+/** Whether an archive said what it has. */
+function isAnswer(result: string | undefined): boolean {
+  return result === "hit" || result === "miss";
 }
 
 const DAY_MS = 86_400_000;
@@ -70,14 +79,16 @@ export function Timeline(props: {
   const text = useText(TIME);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<readonly Memento[]>([]);
-  const [time, setTime] = useState(() => (at === undefined ? Number.NaN : Date.parse(at)));
+  const [time, setTime] = useState(() => momentOf(at));
   const order = useMemo(() => store.sorted(hidden), [store, version, hidden]);
-  const span = useMemo(
-    () => spanOf(store.timeAt(order[0] ?? 0), store.timeAt(order.at(-1) ?? 0)),
-    [order],
-  );
-  const sums = useMemo(() => density(store, order, span), [order, span]);
-  const latest = store.timeAt(order.at(-1) ?? 0);
+  // One odd date must not squeeze all others.
+  const charted = useMemo(() => {
+    const usual = order.filter((index) => isUsual(store.timeAt(index)));
+    return usual.length === 0 ? order : usual;
+  }, [order]);
+  const [earliest, latest] = [charted[0], charted.at(-1)].map((index) => store.timeAt(index ?? 0));
+  const span = useMemo(() => spanOf(earliest, latest), [earliest, latest]);
+  const sums = useMemo(() => density(store, charted, span), [charted, span]);
   const wanted = Number.isNaN(time) ? latest : time;
   const place = closest(store, order, wanted);
   const nameOf = (id: string): string => archives.find((each) => each.id === id)?.name ?? id;
@@ -101,50 +112,11 @@ export function Timeline(props: {
     });
   const share = (wanted - span.from) / (span.until - span.from);
   const hasAny = order.length > 0;
+  const outliers = order.length - charted.length;
   const year = new Date(wanted).getUTCFullYear();
   const memento = place < 0 ? undefined : store.at(order[place] ?? 0);
   return (
     <>
-      <section class="card" aria-label={text("archives")}>
-        {hasAny && (
-          <div class="overview">
-            <p class="strip-most">
-              {text(span.isQuarters ? "mostQuarter" : "mostMonth", {
-                count: Math.max(...sums.all),
-              })}
-            </p>
-            <Strip
-              counts={sums.all}
-              label={text("strip", {
-                from: formatDay(new Date(store.timeAt(order[0] ?? 0)), text.language),
-                until: formatDay(new Date(latest), text.language),
-              })}
-              chosen={share}
-              onChoose={(next) => choose(span.from + next * (span.until - span.from))}
-            />
-            <input
-              type="range"
-              class="moment"
-              aria-label={text("slider")}
-              aria-valuetext={formatDay(new Date(wanted), text.language)}
-              min={span.from}
-              max={span.until}
-              step={DAY_MS}
-              value={wanted}
-              onInput={({ currentTarget }) => choose(currentTarget.valueAsNumber)}
-            />
-            <Years from={span.from} until={span.until} />
-          </div>
-        )}
-        <h2>{text("archives")}</h2>
-        <ArchiveRows
-          archives={archives}
-          density={sums.byArchive}
-          hidden={hidden}
-          onToggle={toggle}
-          chosen={hasAny ? share : undefined}
-        />
-      </section>
       {memento !== undefined && (
         <section class="card chosen" aria-label={text("chosen")}>
           <div class="chosen-date">
@@ -192,6 +164,47 @@ export function Timeline(props: {
           </div>
         </section>
       )}
+      <section class="card" aria-label={text("archives")}>
+        {hasAny && (
+          <div class="overview">
+            <p class="strip-most">
+              {text(span.isQuarters ? "mostQuarter" : "mostMonth", {
+                count: Math.max(...sums.all),
+              })}
+            </p>
+            <Strip
+              counts={sums.all}
+              label={text("strip", {
+                from: formatDay(new Date(earliest), text.language),
+                until: formatDay(new Date(latest), text.language),
+              })}
+              chosen={share}
+              onChoose={(next) => choose(span.from + next * (span.until - span.from))}
+            />
+            <input
+              type="range"
+              class="moment"
+              aria-label={text("slider")}
+              aria-valuetext={formatDay(new Date(wanted), text.language)}
+              min={span.from}
+              max={span.until}
+              step={DAY_MS}
+              value={wanted}
+              onInput={({ currentTarget }) => choose(currentTarget.valueAsNumber)}
+            />
+            <Years from={span.from} until={span.until} />
+          </div>
+        )}
+        {outliers > 0 && <p class="hint">{text.count("outliers", outliers)}</p>}
+        <h2>{text("archives")}</h2>
+        <ArchiveRows
+          archives={archives}
+          density={sums.byArchive}
+          hidden={hidden}
+          onToggle={toggle}
+          chosen={hasAny ? share : undefined}
+        />
+      </section>
       {picked.length > 0 && (
         <Sides
           picked={picked}
@@ -254,4 +267,9 @@ function spanOf(
   const years = new Date(until).getUTCFullYear() - new Date(from).getUTCFullYear();
   const isQuarters = years > 12;
   return { from, until, bins: years * (isQuarters ? 4 : 12), isQuarters };
+}
+
+/** The Web began in 1991; mementos are not of tomorrow. */
+function isUsual(time: number): boolean {
+  return time >= Date.UTC(1990, 0, 1) && time <= Date.now() + DAY_MS;
 }

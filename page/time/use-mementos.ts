@@ -14,7 +14,7 @@ export interface ArchiveProgress {
 }
 
 interface ArchiveOutcome {
-  readonly result: "hit" | "miss" | "error" | "late";
+  readonly result: "hit" | "miss" | "error" | "pending";
   readonly mementos: number;
   readonly ms: number;
   /** Where the answer came from, if not from the archive itself. */

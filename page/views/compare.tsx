@@ -1,20 +1,16 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { MapComparison } from "../../src/map/compare/comparison.ts";
-import { DomainLists, TldTable } from "../compare/domain-tables.tsx";
 import { OverlapChart } from "../compare/overlap-chart.tsx";
 import { Growth, Sizes } from "../compare/sizes.tsx";
 import { visible } from "../explore/part-label.ts";
 import { canCompare, compareMaps, type PageMap, useMaps } from "../maps/map-list.ts";
 import { OpenMaps } from "../maps/map-picker.tsx";
-import { COMPARE } from "../messages/compare.ts";
+import { COMPARE } from "../messages.ts";
 import { PAGE } from "../page-data.ts";
 import { hrefOf, navigate } from "../router.ts";
 import { formatPercent, useText } from "../text.ts";
 import type { ViewProps } from "../views.ts";
-import "../explore/explore.css";
-import "../maps/maps.css";
-import "../compare/compare.css";
 
 const MOST = 8;
 
@@ -109,14 +105,8 @@ function Compared(props: {
       />
       <Sizes comparison={found} nameOf={nameOf} />
       <OverlapChart comparison={found} nameOf={nameOf} />
-      <TldTable comparison={found} nameOf={nameOf} hrefOf={explore} />
-      <DomainLists comparison={found} nameOf={nameOf} hrefOf={explore} />
     </div>
   );
-}
-
-function explore(id: string, prefix: string): string {
-  return hrefOf(PAGE, "explore", { map: id, prefix });
 }
 
 function choose(ids: readonly string[]): void {

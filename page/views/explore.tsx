@@ -3,13 +3,11 @@ import { Explorer } from "../explore/explorer.tsx";
 import { visible } from "../explore/part-label.ts";
 import { exploreMap, type PageMap, useMaps } from "../maps/map-list.ts";
 import { OpenMaps } from "../maps/map-picker.tsx";
-import { EXPLORE } from "../messages/explore.ts";
+import { EXPLORE } from "../messages.ts";
 import { PAGE } from "../page-data.ts";
 import { hrefOf, navigate } from "../router.ts";
 import { useText } from "../text.ts";
 import type { ViewProps } from "../views.ts";
-import "../explore/explore.css";
-import "../maps/maps.css";
 
 /** Explore: the holdings of a map as a tree. */
 export default function Explore({ params }: ViewProps): JSX.Element {

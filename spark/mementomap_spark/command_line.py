@@ -18,74 +18,39 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 
 from . import __version__
-from .analyze import analyze
 from .executable import BAD_INPUT, MementoMapError
 from .generate import generate
 
 #: Options of the executable; those with a value may be given several times.
-_FILTERS = {"format": "NAME", "status": "CODE", "mime": "TYPE", "from": "DATE", "to": "DATE", "exclude": "REGEX"}
-_READ = {**_FILTERS, "preset": "NAME", "memory": "SIZE"}
-_COUNT = {"revisits": "RULE", "by": "FIELD", "keys": "FROM", "id": "URL", "name": "TEXT"}
-_COUNT_FLAGS = ("distinct", "originals", "queries", "skip-bad")
-_WEIGHTS = {"host-weight": "W", "path-weight": "W", "host-power": "A,K", "path-power": "A,K"}
-_DEPTHS = {"max-host-depth": "N", "max-path-depth": "N"}
-_SIZES = {"max-lines": "N", "relative-cost": "SHARE", "max-bytes": "SIZE"}
+_OPTIONS = {
+    **{"format": "NAME", "status": "CODE", "mime": "TYPE", "from": "DATE", "to": "DATE", "exclude": "REGEX"},
+    **{"preset": "NAME", "memory": "SIZE", "revisits": "RULE", "by": "FIELD", "id": "URL", "name": "TEXT"},
+}
+_FLAGS = ("distinct", "originals", "queries", "skip-bad")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mementomap-spark",
-        description="Makes on a Spark cluster, byte for byte, what mementomap makes on one machine.",
-        epilog="Options that are not explained here are those of mementomap generate, compact and analyze.",
+        description="Makes the parts of a map on a Spark cluster; mementomap merge joins them.",
+        epilog="Options that are not explained here are those of mementomap generate.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    making = commands.add_parser("generate", help="make a map of an index", allow_abbrev=False)
-    making.add_argument("-o", "--output", metavar="MAP", help="write the map here; .gz compresses")
-    making.add_argument("--pages", metavar="DIR", help="write the map as a folder of pages, one for each range")
-    making.add_argument("--packed", metavar="FILE", help="write the packed map here")
-    making.add_argument("--packed-bytes", metavar="SIZE", help="how large the packed map may be")
-    making.add_argument("--packed-years", action="store_true", help="keep the years of hosts in it; needs --by")
-    making.add_argument("--compact", action="store_true", help="compact by weights, those of the paper by default")
-    making.add_argument("--misses", metavar="FILE", help="lookups that missed, for a map of a given size")
-    making.add_argument("--misses-archive", metavar="ID", help="whose misses to take from a log")
-    making.add_argument("--no-exclusions", action="store_true")
-    _add(making, _COUNT, _COUNT_FLAGS)
-    _add(making, {**_WEIGHTS, **_DEPTHS, **_SIZES})
-
-    telling = commands.add_parser("analyze", help="tell what an archive holds", allow_abbrev=False)
-    telling.add_argument("-o", "--output", metavar="FILE", help="write the tables here")
-    telling.add_argument("--html", metavar="FILE", help="write the report here")
-    telling.add_argument("--json", action="store_true", help="write the tables as JSON")
-    telling.add_argument("--title", metavar="TEXT", help="the archive's name, for the report")
-    _add(telling, {"top": "N", "samples": "N"})
-
-    for command in (making, telling):
-        command.add_argument("inputs", nargs="+", metavar="INPUT", help="a file, a folder or a glob, anywhere")
-        command.add_argument("--split-size", type=_size, metavar="SIZE", help="bytes that one task reads")
-        command.add_argument("--ranges", type=_count, metavar="N", help="how many tasks merge")
-        command.add_argument("--executable", metavar="PATH", help="where mementomap is on all machines")
-        command.add_argument("--force", action="store_true", help="replace outputs that are there")
-        _add(command, _READ)
+    making = commands.add_parser("generate", help="make the parts of a map of an index", allow_abbrev=False)
+    making.add_argument("-o", "--output", metavar="DIR", required=True, help="write the parts of the map here")
+    making.add_argument("inputs", nargs="+", metavar="INPUT", help="a file, a folder or a glob, anywhere")
+    making.add_argument("--split-size", type=_size, metavar="SIZE", help="bytes that one task reads")
+    making.add_argument("--ranges", type=_count, metavar="N", help="how many tasks merge")
+    making.add_argument("--executable", metavar="PATH", help="where mementomap is on all machines")
+    making.add_argument("--force", action="store_true", help="replace outputs that are there")
+    for name, value in _OPTIONS.items():
+        making.add_argument(f"--{name}", metavar=value, action="append")
+    for name in _FLAGS:
+        making.add_argument(f"--{name}", action="store_true")
     return parser
-
-
-def _add(parser: argparse.ArgumentParser, options: dict[str, str], flags: Sequence[str] = ()) -> None:
-    for name, value in options.items():
-        parser.add_argument(f"--{name}", metavar=value, action="append")
-    for name in flags:
-        parser.add_argument(f"--{name}", action="store_true")
-
-
-def _given(options: argparse.Namespace, names: Sequence[str], flags: Sequence[str] = ()) -> list[str]:
-    """The arguments for the executable that these options are."""
-    arguments: list[str] = []
-    for name in names:
-        for value in getattr(options, name.replace("-", "_")) or ():
-            arguments += [f"--{name}", value]
-    return [*arguments, *(f"--{name}" for name in flags if getattr(options, name.replace("-", "_")))]
 
 
 def _size(text: str) -> int:
@@ -102,38 +67,12 @@ def _count(text: str) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Reads the command line; options for the executable are grouped by the step they are for."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    options.read_options = _given(options, list(_READ))
-    if options.command == "analyze":
-        options.table_options = _given(options, ("top", "samples"))
-        if options.output is None and options.html is None:
-            parser.error("say where to write: --output or --html")
-        return options
-    if options.output is None and options.pages is None and options.packed is None:
-        parser.error("say where to write: --output, --pages or --packed")
-    options.read_options += _given(options, list(_COUNT), _COUNT_FLAGS)
-    options.weight_options = _given(options, [*_WEIGHTS, *_DEPTHS])
-    options.size_options = _given(options, list(_SIZES))
-    options.plan_options = _given(options, (), ("no-exclusions",))
-    options.misses_options = [] if options.misses_archive is None else ["--archive", options.misses_archive]
-    options.pack_options = [] if options.packed_bytes is None else ["--max-bytes", options.packed_bytes]
-    if options.packed_years:
-        if options.packed is None or not options.by:
-            parser.error("--packed-years is for --packed, of a map with times: --by datetime:year")
-        options.pack_options += ["--years"]
-    if len(options.size_options) > 2:
-        parser.error("give one size: --max-lines, --relative-cost or --max-bytes")
-    if options.size_options and (options.weight_options or options.compact):
-        parser.error("a size and weights exclude each other")
-    if options.misses is not None and not options.size_options:
-        parser.error("--misses is for a map of a given size")
-    options.is_compacted = bool(options.size_options or options.weight_options or options.compact)
-    # Plans of parts are of lines, and of maps of keys alone.
-    options.is_sized_on_driver = bool(options.size_options) and bool(options.max_bytes or options.queries or options.by)
-    if options.is_sized_on_driver and options.pages is not None:
-        parser.error("--max-bytes, and sizes with --queries or --by, make one file; use mementomap split")
+    """Reads the command line."""
+    options = _parser().parse_args(arguments)
+    given = vars(options)
+    pairs = [(f"--{name}", value) for name in _OPTIONS for value in given[name.replace("-", "_")] or ()]
+    flags = [f"--{name}" for name in _FLAGS if given[name.replace("-", "_")]]
+    options.read_options = [*(word for pair in pairs for word in pair), *flags]
     return options
 
 
@@ -163,7 +102,7 @@ def run(context: SparkContext, options: argparse.Namespace) -> int:
     """Does what the options say; returns the exit status."""
     started = time.monotonic()
     try:
-        figures = (analyze if options.command == "analyze" else generate)(context, options)
+        figures = generate(context, options)
     except MementoMapError as error:
         return _fail(str(error))
     except Py4JJavaError as error:

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pyspark import SparkFiles
@@ -30,25 +30,31 @@ class Executable:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def run(
-        self, *arguments: object, folder: str, names: Mapping[str, str] | None = None, as_json: bool = True
+        self, *arguments: object, folder: str, names: Mapping[str, str] | None = None, lines: Iterable[bytes] = ()
     ) -> dict:
-        """Runs a command in a folder, without input; returns its summary, if that is wanted as JSON.
+        """Runs a command in a folder, with these lines as its input; returns its summary.
 
         In messages, the paths of local copies are replaced by `names`.
         """
-        command = [self._locate(), *map(str, arguments), *(["--json"] if as_json else [])]
+        command = [self._locate(), *map(str, arguments), "--json"]
         environment = {**os.environ, **self.environment}
-        done = subprocess.run(
-            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-        told = _last_json(done.stderr)
-        if done.returncode == 0:
-            return told
-        error = told.get("error")
-        if done.returncode == BAD_INPUT and error is not None:
+        with tempfile.TemporaryFile(dir=folder) as told, subprocess.Popen(
+            command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=told
+        ) as process:
+            # A command that has found a fault reads no more.
+            with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
+                for chunk in lines:
+                    stdin.write(chunk)
+            status = process.wait()
+            told.seek(0)
+            text = told.read()
+        summary = _last_json(text)
+        if status == 0:
+            return summary
+        error = summary.get("error")
+        if status == BAD_INPUT and error is not None:
             raise MementoMapError(_message(error, names or {}))
-        text = done.stderr.decode("utf-8", "replace").strip()
-        raise RuntimeError(f"{' '.join(command[:2])} ended with status {done.returncode}: {text}")
+        raise RuntimeError(f"{' '.join(command[:2])} ended with status {status}: {text.decode('utf-8', 'replace')}")
 
     def _locate(self) -> str:
         if self.path is not None:

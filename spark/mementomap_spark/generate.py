@@ -1,188 +1,92 @@
-"""`generate`: a map of an index, compacted and packed if that is wanted."""
+"""`generate`: the parts of a map of an index, in a folder of any Hadoop file system."""
 
 from __future__ import annotations
 
 import os
+import uuid
 from argparse import Namespace
 from collections.abc import Sequence
 
-from pyspark import RDD, SparkContext
+from pyspark import SparkContext
 
 from .executable import Executable, MementoMapError, scratch_folder
 from .hadoop import Hadoop
 from .inputs import find_inputs
-from .outputs import publish, refuse_existing
-from .pipeline import (
-    MergeRange,
-    RangeRecord,
-    Runs,
-    Work,
-    change_ranges,
-    choose_cuts,
-    fetch_ranges,
-    merge_ranges,
-    read_runs,
-)
-from .run_files import parse_footer
+from .pipeline import Part, Run, Work, merge_range, read_share, write_footer, write_slice
+
+#: Bytes of runs that make a range, unless it is told otherwise.
+_RANGE_BYTES = 32 * 2**20
+#: `partition --into` takes cuts from the first keys of blocks alone where there are as many for each range.
+_BLOCKS_PER_RANGE = 32
 
 
 def generate(context: SparkContext, options: Namespace) -> dict:
-    """Makes the outputs that the options name; returns the figures of the run."""
+    """Writes the parts of the map to the folder that the options name; returns the figures of the run.
+
+    The driver reads what runs say of themselves, and their keys only where they are few.
+    """
     hadoop = Hadoop.of_driver(context)
-    refuse_existing(hadoop, (options.output, options.pages, options.packed), options.force)
+    output = hadoop.full_path(options.output)
+    if not options.force and hadoop.exists(output):
+        raise MementoMapError(f"{output}: is there already; name another, or replace it with --force [MM_USAGE]")
     parallelism = context.defaultParallelism
     inputs = find_inputs(hadoop, options.inputs, options.split_size, parallelism)
     date = os.environ.get("SOURCE_DATE_EPOCH", str(inputs.changed))
     executable = Executable(options.executable, {"SOURCE_DATE_EPOCH": date})
     threads = int(context.getConf().get("spark.task.cpus", "1"))
-    work = Work(executable, ("partition", *options.read_options), hadoop.configuration_xml(), threads)
-    with scratch_folder() as folder:
-        _rehearse(executable, options, folder)
-        runs = read_runs(context, inputs, work)
-        _refuse_logs(runs)
-        cuts = choose_cuts(runs, options.ranges, parallelism, executable, folder)
-        weights = options.weight_options if options.is_compacted and not options.size_options else None
-        parts = merge_ranges(runs, cuts, work, _combining(weights, threads))
-        plan: Sequence[str] = ()
-        shuffled = 0
-        if options.size_options and not options.is_sized_on_driver:
-            shuffled = _shuffled(parts)
-            parts = _compact_by_plan(parts, options, work, folder, hadoop)
-            plan = ("--plan", "plan.json")
-        names, records = fetch_ranges(parts, folder, "part")
-        _write_outputs(hadoop, options, executable, folder, [*plan, *names])
-        read = [record.summary for record in runs.records]
-        return {
-            "files": inputs.files,
-            "splits": len(inputs.shares),
-            "lines": sum(summary["lines"] for summary in read),
-            "captures": sum(summary["captures"] for summary in read),
-            "bad": sum(summary["bad"] for summary in read),
-            "ranges": len(names),
-            "bytesRead": inputs.bytes,
-            "bytesShuffled": shuffled + sum(record.shuffled for record in records),
-        }
-
-
-def _rehearse(executable: Executable, options: Namespace, folder: str) -> None:
-    """Finds options that contradict each other before any work is done."""
-    compacting = (*options.weight_options, *options.size_options)
-    if not options.read_options and not compacting:
-        return
+    folder, _, name = output.rpartition("/")
+    unfinished = f"{folder}/_{name}.{uuid.uuid4().hex}.unfinished"
+    work = Work(executable, options.read_options, hadoop.configuration_xml(), threads, unfinished)
     try:
-        executable.run("partition", *options.read_options, "-o", "nothing.run", folder=folder)
-        if compacting:
-            executable.run("combine", "nothing.run", "-o", "nothing.ukvs", folder=folder)
-            executable.run("compact", *compacting, "nothing.ukvs", "-o", "nothing-small.ukvs", folder=folder)
-    except MementoMapError as error:
-        # A share of the lines of nothing is less than any map has.
-        codes = ["[MM_USAGE]"] if options.relative_cost else ["[MM_USAGE]", "[MM_BUDGET]"]
-        if any(str(error).endswith(code) for code in codes):
-            raise
+        with scratch_folder() as scratch:
+            executable.run("partition", *options.read_options, "-", "-o", "nothing.run", folder=scratch)
+            numbered = list(enumerate(inputs.shares))
+            runs = context.parallelize(numbered, len(numbered)).map(lambda one: read_share(work, *one)).collect()
+            _refuse_logs(runs)
+            wanted = options.ranges or max(parallelism, -(-sum(run.size for run in runs) // _RANGE_BYTES))
+            cuts = _choose_cuts(hadoop, runs, wanted, executable, scratch)
+        numbers = range(1, cuts.count(b"\n") + 2)
+        known = context.broadcast(runs)
+        merging = context.parallelize(numbers, len(numbers))
+        parts: list[Part] = merging.map(lambda number: merge_range(work, number, cuts, known.value)).collect()
+        if options.force and hadoop.exists(output):
+            hadoop.delete(output)
+        hadoop.rename(f"{unfinished}/map", output)
+    finally:
+        hadoop.delete(unfinished)
+    return {
+        "files": inputs.files,
+        "splits": len(runs),
+        "lines": sum(run.summary["lines"] for run in runs),
+        "captures": sum(run.summary["captures"] for run in runs),
+        "bad": sum(run.summary["bad"] for run in runs),
+        "damaged": sum(run.summary["damaged"] for run in runs),
+        "ranges": len(parts),
+        "rows": sum(part.rows for part in parts),
+        "bytesRead": inputs.bytes,
+        "bytesMerged": sum(part.merged for part in parts),
+    }
 
 
-def _refuse_logs(runs: Runs) -> None:
+def _refuse_logs(runs: Sequence[Run]) -> None:
     """The same URI is in many logs of an aggregator, and its mementos must not be added up."""
-    if len(runs.records) == 1:
-        return
-    for record in runs.records:
-        said = parse_footer(record.footer)
-        if said["description"].get("isSample") and not said["keys"]["distinct"]:
+    for run in runs if len(runs) > 1 else ():
+        if run.footer["description"].get("isSample") and not run.footer["keys"]["distinct"]:
             raise MementoMapError("logs of aggregators cannot be read in splits; use mementomap generate [MM_USAGE]")
 
 
-def _combining(weights: Sequence[str] | None, threads: int) -> MergeRange:
-    def combine(executable: Executable, folder: str, number: int, runs: Sequence[str]) -> str:
-        place = ("--cuts", "cuts.txt", "--range", number, "--tmp", folder)
-        executable.run("combine", *place, *runs, "-o", "part.ukvs", folder=folder)
-        for run in runs:
-            os.remove(os.path.join(folder, run))
-        if weights is None:
-            return "part.ukvs"
-        small = ("--threads", threads, "--tmp", folder, "part.ukvs", "-o", "small.ukvs")
-        executable.run("compact", *weights, *small, folder=folder)
-        return "small.ukvs"
-
-    return combine
-
-
-def _shuffled(parts: RDD) -> int:
-    records = parts.filter(lambda record: isinstance(record, RangeRecord)).collect()
-    return sum(record.shuffled for record in records)
-
-
-def _compact_by_plan(parts: RDD, options: Namespace, work: Work, folder: str, hadoop: Hadoop) -> RDD:
-    """Surveys all parts, searches the price of a row on the driver, and compacts each part by the plan."""
-    executable, threads = work.executable, work.threads
-    given = _misses(hadoop, options, folder)
-    misses = None
-    if given:
-        with open(os.path.join(folder, "misses"), "rb") as file:
-            misses = parts.context.broadcast(file.read())
-
-    def survey(own: str, part: str) -> str:
-        if misses is not None:
-            _write(os.path.join(own, "misses"), misses.value)
-        executable.run("compact", "--survey", *given, "--tmp", own, part, "-o", "survey", folder=own)
-        return "survey"
-
-    surveys, _ = fetch_ranges(change_ranges(parts, survey), folder, "survey")
-    sizes = [*options.size_options, *given, *options.plan_options]
-    executable.run("combine", *sizes, "--tmp", folder, *surveys, "-o", "plan.json", folder=folder)
-    for name in surveys:
-        os.remove(os.path.join(folder, name))
-    with open(os.path.join(folder, "plan.json"), "rb") as file:
-        plan = parts.context.broadcast(file.read())
-
-    def compact(own: str, part: str) -> str:
-        _write(os.path.join(own, "plan.json"), plan.value)
-        arguments = ("--plan", "plan.json", "--threads", threads, "--tmp", own, part, "-o", "small.ukvs")
-        executable.run("compact", *arguments, folder=own)
-        return "small.ukvs"
-
-    return change_ranges(parts, compact)
-
-
-def _write_outputs(
-    hadoop: Hadoop, options: Namespace, executable: Executable, folder: str, joining: Sequence[str]
-) -> None:
-    """Joins the parts on the driver, and makes of the map what has to be made of the whole."""
-    force = ("--force",) if options.force else ()
-
-    def run(*arguments: object) -> None:
-        executable.run(*arguments, "--tmp", folder, folder=folder)
-
-    def make_map(path: str) -> None:
-        if not options.is_sized_on_driver:
-            run("combine", *force, *joining, "-o", path)
-            return
-        misses = _misses(hadoop, options, folder)
-        run("combine", "--force", *joining, "-o", "whole.ukvs")
-        run("compact", *force, *options.size_options, *misses, *options.plan_options, "whole.ukvs", "-o", path)
-
-    def make_packed(path: str) -> None:
-        make_map(os.path.join(folder, "map.ukvs"))
-        run("pack", *force, *options.pack_options, "map.ukvs", "-o", path)
-
-    def make_pages(path: str) -> None:
-        run("combine", *force, "--pages", *joining, "-o", path)
-
-    for path, make in ((options.output, make_map), (options.packed, make_packed), (options.pages, make_pages)):
-        if path is not None:
-            publish(hadoop, path, options.force, make)
-
-
-def _misses(hadoop: Hadoop, options: Namespace, folder: str) -> Sequence[str]:
-    """The options for lookups that missed, with a local copy of them."""
-    if options.misses is None:
-        return ()
-    found = hadoop.find(options.misses)
-    if not found:
-        raise MementoMapError(f"{options.misses}: there is no such file [MM_IO]")
-    _write(os.path.join(folder, "misses"), hadoop.read(found[0].path, 0, found[0].size))
-    return ("--misses", "misses", *options.misses_options)
-
-
-def _write(path: str, content: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(content)
+def _choose_cuts(hadoop: Hadoop, runs: Sequence[Run], wanted: int, executable: Executable, folder: str) -> bytes:
+    """The keys between ranges, one on a line."""
+    if wanted == 1:
+        return b""
+    blocks = sum(len(run.footer["run"]["blocks"]) for run in runs)
+    for number, run in enumerate(runs):
+        path = os.path.join(folder, f"{number}.run")
+        if blocks >= wanted * _BLOCKS_PER_RANGE:
+            write_footer(path, run.footer)
+        else:
+            write_slice(hadoop, run, b"", None, path)
+    names = [f"{number}.run" for number in range(len(runs))]
+    executable.run("partition", "--into", wanted, *names, "-o", "cuts.txt", folder=folder)
+    with open(os.path.join(folder, "cuts.txt"), "rb") as file:
+        return file.read()

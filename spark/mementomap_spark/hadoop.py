@@ -8,6 +8,7 @@ a local file within that JVM, and never through Python. Files of the local file 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
@@ -64,10 +65,10 @@ class Hadoop:
     def read(self, path: str, start: int, length: int) -> bytes:
         """A few bytes of a file; fewer where it ends."""
         with tempfile.NamedTemporaryFile(prefix="mementomap-") as file:
-            self.copy(path, start, start + length, file.name, at=0)
+            self.copy(path, start, start + length, file.name)
             return file.read()
 
-    def copy(self, path: str, start: int, end: int, local: str, at: int) -> int:
+    def copy(self, path: str, start: int, end: int, local: str, at: int = 0) -> int:
         """Copies bytes of a file to a place in a local file; returns how many there were."""
         system, source = self._open(path)
         stored = system.open(source)
@@ -84,16 +85,21 @@ class Hadoop:
             stored.close()
 
     def upload(self, local: str, path: str) -> None:
+        """Copies a local file to a path; what is there is replaced, as by a task that is done again."""
+        place = local_path(self.full_path(path))
+        if place is not None:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            shutil.copyfile(local, f"{place}.{os.getpid()}.unfinished")
+            os.replace(f"{place}.{os.getpid()}.unfinished", place)
+            return
         system, target = self._open(path)
-        system.copyFromLocalFile(False, True, self._jvm.org.apache.hadoop.fs.Path(f"file://{local}"), target)
+        source = self._jvm.org.apache.hadoop.fs.Path(f"file://{local}")
+        system.mkdirs(target.getParent())
+        system.copyFromLocalFile(False, True, source, target)
 
     def exists(self, path: str) -> bool:
         system, found = self._open(path)
         return system.exists(found)
-
-    def make_folder(self, path: str) -> None:
-        system, folder = self._open(path)
-        system.mkdirs(folder)
 
     def rename(self, path: str, name: str) -> None:
         system, found = self._open(path)

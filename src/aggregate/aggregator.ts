@@ -1,39 +1,28 @@
 import type { Archive } from "./route/archive.ts";
 import { type Decision, isSample, type Router, type RouteRequest } from "./route/decision.ts";
-import {
-  askForAll,
-  askForClosest,
-  type AskLimits,
-  DEFAULT_ASK_LIMITS,
-  failedFinding,
-  faultOf,
-  type Finding,
-  type FindingReceiver,
-  isAnswered,
-  type Question,
-} from "./ask-archive.ts";
+import { type ArchiveAnswer, failedAnswer } from "./ask/answer.ts";
+import type { HowToAsk, Upstream } from "./ask/state.ts";
 import { type MergedTimeMap, type MergeSource, mergeTimeMaps } from "./merge-timemaps.ts";
 import {
   type Clock,
   isWhole,
   type Outcome,
   type ProcessPlace,
-  type Result,
   type Session,
   SessionIds,
   type SessionObserver,
   systemClock,
 } from "./session.ts";
-import { Stop, type StopSignal, type Upstream } from "./upstream.ts";
 import type { MementoList } from "../memento/memento-list.ts";
 import { interruption } from "../interruption.ts";
-import { MementoMapError } from "../errors.ts";
 
 /** How an aggregator asks. Every member may be left out. */
 export interface AggregatorOptions {
-  /** What has not been answered by then is left out of the answer; default 60 s. */
+  /**
+   * What archives have not answered by then is left out of the answer, and comes into the cache when they do; default
+   * 60 s.
+   */
   readonly deadlineMs?: number | undefined;
-  readonly limits?: Partial<AskLimits> | undefined;
   /** Decides for requests that want every archive to be asked; default as for all others. */
   readonly broadcastRouter?: Router | undefined;
   readonly observers?: readonly SessionObserver[] | undefined;
@@ -42,19 +31,27 @@ export interface AggregatorOptions {
   readonly place?: ProcessPlace | undefined;
 }
 
+/** What ends the waiting for an answer. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
 /** What is asked of an aggregator: the URI comes from `originalUri`. */
 export interface AggregateRequest extends RouteRequest {
   /** Whether every archive is to be asked, whatever maps say. */
   readonly isBroadcast?: boolean | undefined;
-  /** The only archives to ask, as a sample, because the client got an earlier answer; default the router decides. */
-  readonly samples?: readonly Decision[] | undefined;
-  /** When it is aborted, archives are asked no further. */
+  /** How long to wait for archives, if not as long as the aggregator's deadline allows. */
+  readonly waitMs?: number | undefined;
+  /** When it is aborted, nobody waits any more; archives that were asked are heard out. */
   readonly signal?: StopSignal | undefined;
   /** What the client said about caches: `no-cache`, `only-if-cached`. */
   readonly cacheControl?: string | undefined;
   /** Called when it is decided which archives are asked. Must not throw. */
   readonly onDecided?: ((decisions: readonly Decision[]) => void) | undefined;
-  /** Called when an archive has answered, or will not, with what it has. Must not throw. */
+  /** Called when an archive has answered, as long as the answer waits, with what it has. Must not throw. */
   readonly onOutcome?: ((outcome: Outcome, found: MementoList | undefined) => void) | undefined;
 }
 
@@ -67,7 +64,7 @@ export interface Aggregation {
   /** One for every archive: those asked first. */
   readonly decisions: readonly Decision[];
   /**
-   * One for every archive that was asked and has answered, in the order of `archives`.
+   * One for every archive that was asked, in the order of `archives`; `pending` for those that have not answered yet.
    * Archives that were asked as a sample are not waited for.
    */
   readonly outcomes: readonly Outcome[];
@@ -80,8 +77,8 @@ export interface Aggregation {
 /**
  * Asks archives for the mementos of an original, all at once, and puts their answers together.
  *
- * Which archives are asked is the router's affair, how they are asked that of the upstream. Holds
- * the mementos of the questions under way, up to the limits.
+ * Which archives are asked is the router's affair, how they are asked that of the upstream. An answer is put together
+ * of what is there when all is, or the time is over; what comes later is in the cache for the next.
  */
 export class Aggregator {
   readonly router: Router;
@@ -89,10 +86,8 @@ export class Aggregator {
   readonly #broadcastRouter: Router;
   readonly #observers: SessionObserver[];
   readonly #deadlineMs: number;
-  readonly #limits: AskLimits;
   readonly #clock: Clock;
   readonly #ids: SessionIds;
-  #places: Places = { archives: [], placeOf: new Map() };
 
   constructor(router: Router, upstream: Upstream, options: AggregatorOptions = {}) {
     this.router = router;
@@ -100,7 +95,6 @@ export class Aggregator {
     this.#broadcastRouter = options.broadcastRouter ?? router;
     this.#observers = [...(options.observers ?? [])];
     this.#deadlineMs = options.deadlineMs ?? 60_000;
-    this.#limits = { ...DEFAULT_ASK_LIMITS, ...options.limits };
     this.#clock = options.clock ?? systemClock;
     this.#ids = new SessionIds(options.place);
   }
@@ -136,226 +130,36 @@ export class Aggregator {
     return this.#start(request, request.datetime);
   }
 
-  #start(request: AggregateRequest, datetime: number | undefined): Promise<Aggregation> {
+  async #start(request: AggregateRequest, datetime: number | undefined): Promise<Aggregation> {
     const { signal } = request;
-    if (signal?.aborted === true) return Promise.reject(interruption(signal));
+    if (signal?.aborted === true) throw interruption(signal);
     const startedAt = this.#clock();
     const router = this.routerFor(request.isBroadcast === true);
-    const session = {
+    const { archives } = router;
+    const session: Session = {
       id: this.#ids.next(startedAt),
-      kind: datetime === undefined ? ("timemap" as const) : ("timegate" as const),
+      kind: datetime === undefined ? "timemap" : "timegate",
       uri: request.uri,
       startedAt,
-      decisions: request.samples ?? router.route(request),
-      isRepeated: request.samples !== undefined,
+      decisions: router.route(request),
     };
     for (const observer of this.#observers) observer.began?.(session);
     request.onDecided?.(session.decisions);
-    return new Promise((resolve, reject) => {
-      const work = new Aggregating(
-        {
-          session,
-          request,
-          datetime,
-          ...this.#placesIn(router.archives),
-          upstream: this.upstream,
-          limits: this.#limits,
-          observers: this.#observers,
-          clock: this.#clock,
-        },
-        resolve,
-        reject,
-      );
-      signal?.addEventListener("abort", () => {
-        work.cancel();
-        reject(interruption(signal));
-      });
-      work.start(this.#deadlineMs);
-    });
-  }
-
-  /** The list is another object when it is another list, which is seldom. */
-  #placesIn(archives: readonly Archive[]): Places {
-    if (this.#places.archives !== archives) {
-      const placeOf = new Map(archives.map((archive, place) => [archive, place]));
-      this.#places = { archives, placeOf };
-    }
-    return this.#places;
-  }
-}
-
-/** A list of archives, and where in it each is. */
-interface Places {
-  readonly archives: readonly Archive[];
-  readonly placeOf: ReadonlyMap<Archive, number>;
-}
-
-/** Everything that one question needs. */
-interface Work {
-  readonly session: Session;
-  readonly request: AggregateRequest;
-  /** For a TimeGate, the moment that is asked for. */
-  readonly datetime: number | undefined;
-  readonly archives: readonly Archive[];
-  /** The place of each archive in `archives`. */
-  readonly placeOf: ReadonlyMap<Archive, number>;
-  readonly upstream: Upstream;
-  readonly limits: AskLimits;
-  readonly observers: readonly SessionObserver[];
-  readonly clock: Clock;
-}
-
-/**
- * One question under way: asks the archives that were chosen, and collects what they answer.
- *
- * The answer does not wait for archives that are asked as a sample only. The session ends when they
- * have answered too.
- */
-class Aggregating {
-  readonly #work: Work;
-  readonly #resolve: (aggregation: Aggregation) => void;
-  readonly #reject: (error: unknown) => void;
-  readonly #stop = new Stop();
-  /** By the place of the archive. */
-  readonly #findings: (Finding | undefined)[] = [];
-  readonly #outcomes: (Outcome | undefined)[] = [];
-  /** Archives that have not answered, and those of them that the answer waits for. */
-  #pending = 0;
-  #needed = 0;
-  /** What was answered, and when the last archive had that it waited for. */
-  #answer: { readonly mementos: number; readonly answeredAt: number } | undefined;
-  #isOver = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  /** @param reject takes internal errors; faults of archives are outcomes. */
-  constructor(
-    work: Work,
-    resolve: (aggregation: Aggregation) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#work = work;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  start(deadlineMs: number): void {
-    const { decisions } = this.#work.session;
-    let asked = 0;
-    // Those asked come first. All are counted before one is asked, which may be answered at once.
-    for (; asked < decisions.length && decisions[asked].isAsked; asked++) {
-      this.#pending += 1;
-      if (!isSample(decisions[asked])) this.#needed += 1;
-    }
-    for (let place = 0; place < asked; place++) this.#ask(decisions[place]);
-    if (!this.#isOver) this.#goOn();
-    if (this.#isOver) return;
-    this.#timer = setTimeout(() => {
-      try {
-        this.#closeLate(deadlineMs);
-      } catch (error) {
-        this.#reject(error);
-      }
-    }, deadlineMs);
-  }
-
-  /** Asks no further and says nothing more, unless the answer was given. */
-  cancel(): void {
-    if (this.#isOver || this.#answer !== undefined) return;
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    this.#stop.abort(
-      new MementoMapError("MM_INTERRUPTED", "the response is no longer needed", {
-        reason: "aborted",
-      }),
+    const asked = session.decisions.filter(({ isAsked }) => isAsked);
+    const asks = asked.map((decision) => this.#ask(session, decision, request, datetime));
+    const waited = asks.filter(({ decision }) => !isSample(decision));
+    const waitMs = Math.min(request.waitMs ?? Infinity, this.#deadlineMs);
+    await arrived(
+      waited.map(({ done }) => done),
+      waitMs,
+      signal,
     );
-  }
-
-  #ask(decision: Decision): void {
-    const { request, datetime, upstream, limits, clock } = this.#work;
-    const question = new ArchiveQuestion(this, decision, request, this.#stop, clock());
-    try {
-      if (datetime === undefined) askForAll(upstream, question, limits, question);
-      else askForClosest(upstream, question, limits, datetime, question);
-    } catch (error) {
-      question.onFinding(failedFinding(faultOf(error)));
-    }
-  }
-
-  /** An archive has answered, or will not. */
-  onFinding(decision: Decision, finding: Finding, startedAt: number): void {
-    if (this.#isOver) return;
-    try {
-      this.#settle(decision, finding, startedAt);
-      this.#goOn();
-    } catch (error) {
-      this.#reject(error);
-    }
-  }
-
-  #settle(decision: Decision, finding: Finding, startedAt: number, late?: Result): void {
-    const { session, request, placeOf, observers, clock } = this.#work;
-    const { mementos, code, failure, fault } = finding;
-    const outcome: Outcome = {
-      archive: decision.archive,
-      decision,
-      result: late ?? resultOf(finding),
-      mementos: mementos?.count ?? 0,
-      status: finding.status,
-      origin: finding.origin,
-      ageSeconds: finding.ageSeconds,
-      code,
-      failure,
-      fault,
-      startedAt,
-      endedAt: clock(),
-    };
-    const place = placeOf.get(decision.archive) ?? 0;
-    this.#findings[place] = finding;
-    this.#outcomes[place] = outcome;
-    this.#pending -= 1;
-    if (!isSample(decision)) this.#needed -= 1;
-    for (const observer of observers) observer.answered?.(session, outcome);
-    request.onOutcome?.(outcome, mementos);
-  }
-
-  #goOn(): void {
-    if (this.#needed > 0) return;
-    this.#answer ??= this.#give();
-    if (this.#pending === 0) this.#end(this.#answer);
-  }
-
-  /** The time is over: archives that have not answered are left out. */
-  #closeLate(deadlineMs: number): void {
-    const { session, placeOf } = this.#work;
-    const fault = `no whole answer within ${deadlineMs / 1000} s`;
-    for (const decision of session.decisions) {
-      if (!decision.isAsked) break;
-      if (this.#outcomes[placeOf.get(decision.archive) ?? 0] !== undefined) continue;
-      const finding = failedFinding({ code: "MM_HTTP", failure: "timeout", fault });
-      this.#settle(decision, finding, session.startedAt, "late");
-    }
-    this.#goOn();
-    this.#stop.abort(new MementoMapError("MM_HTTP", fault, { reason: "timeout" }));
-  }
-
-  #merged({ from, until }: AggregateRequest): MergedTimeMap {
-    const sources: MergeSource[] = [];
-    for (const [archive, finding] of this.#findings.entries()) {
-      const mementos = finding?.mementos;
-      if (mementos !== undefined && mementos.count > 0) sources.push({ archive, mementos });
-    }
-    if (sources.length === 0) return NO_MEMENTOS;
-    const all = mergeTimeMaps(sources);
-    return from === undefined && until === undefined ? all : all.part(all.range(from, until));
-  }
-
-  /** Gives the answer of what is there. */
-  #give(): { mementos: number; answeredAt: number } {
-    const { session, archives, request, clock } = this.#work;
-    const answeredAt = clock();
-    const mementos = this.#merged(request);
-    const outcomes = this.#outcomes.filter((outcome) => outcome !== undefined);
-    this.#resolve({
+    const outcomes = this.#outcomesOf(waited, archives);
+    for (const ask of asks) ask.isWaitedFor = false;
+    const mementos = merged(waited, archives, request);
+    const end = { mementos: mementos.count, answeredAt: this.#clock() };
+    void this.#end(session, asks, end);
+    return {
       original: session.uri,
       session: session.id,
       archives,
@@ -363,51 +167,154 @@ class Aggregating {
       outcomes,
       mementos,
       isWhole: outcomes.every(isWhole) && !session.decisions.some(isDormant),
-    });
-    return { mementos: mementos.count, answeredAt };
+    };
   }
 
-  #end(answer: { readonly mementos: number; readonly answeredAt: number }): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    const { session, observers, clock } = this.#work;
-    const end = { ...answer, endedAt: clock() };
-    for (const observer of observers) observer.ended?.(session, end);
+  /** Asks one archive, and tells observers what it answered, also when nobody waits for it any more. */
+  #ask(
+    session: Session,
+    decision: Decision,
+    request: AggregateRequest,
+    datetime: number | undefined,
+  ): Ask {
+    const { uri, cacheControl, onOutcome } = request;
+    const { archive } = decision;
+    const startedAt = this.#clock();
+    const how = howToAsk(cacheControl);
+    const ask: Ask = { decision, startedAt, isWaitedFor: true };
+    const take = (answer: ArchiveAnswer): void => {
+      ask.answer = answer;
+      const outcome = this.#outcomeOf(ask, answer);
+      ask.outcome = outcome;
+      for (const observer of this.#observers) observer.answered?.(session, outcome);
+      if (ask.isWaitedFor)
+        onOutcome?.(outcome, answer.mementos.count > 0 ? answer.mementos : undefined);
+    };
+    const answer =
+      datetime === undefined
+        ? this.upstream.ask(archive, uri, how)
+        : this.upstream.askClosest(archive, uri, datetime, how);
+    if (answer instanceof Promise) {
+      ask.done = answer.then(take);
+      // Where nobody waits for it.
+      ask.done.catch(() => undefined);
+    } else {
+      take(answer);
+    }
+    return ask;
+  }
+
+  #outcomeOf({ decision, startedAt }: Ask, answer: ArchiveAnswer): Outcome {
+    const { result, mementos, status, origin, ageSeconds, code, failure, fault } = answer;
+    return {
+      archive: decision.archive,
+      decision,
+      result,
+      mementos: mementos.count,
+      status,
+      origin,
+      ageSeconds,
+      code,
+      failure,
+      fault,
+      startedAt,
+      endedAt: this.#clock(),
+    };
+  }
+
+  /** In the order of the archives. */
+  #outcomesOf(asks: readonly Ask[], archives: readonly Archive[]): Outcome[] {
+    const endedAt = this.#clock();
+    return inOrder(asks, archives).map(
+      (ask) => ask.outcome ?? { ...this.#outcomeOf(ask, PENDING), result: "pending", endedAt },
+    );
+  }
+
+  async #end(
+    session: Session,
+    asks: readonly Ask[],
+    end: { readonly mementos: number; readonly answeredAt: number },
+  ): Promise<void> {
+    // What observers throw was told to those who waited.
+    await Promise.allSettled(asks.flatMap(({ done }) => done ?? []));
+    const endedAt = this.#clock();
+    for (const observer of this.#observers) observer.ended?.(session, { ...end, endedAt });
   }
 }
 
-/** What one archive is asked. */
-class ArchiveQuestion implements Question, FindingReceiver {
-  readonly archive: Archive;
-  readonly uri: string;
-  readonly cacheControl: string | undefined;
-  readonly signal: StopSignal;
-  readonly #work: Aggregating;
-  readonly #decision: Decision;
-  readonly #startedAt: number;
-  #isAnswered = false;
+/** An archive that was asked for one lookup. */
+interface Ask {
+  readonly decision: Decision;
+  readonly startedAt: number;
+  isWaitedFor: boolean;
+  /** Undefined where it was answered at once. */
+  done?: Promise<void>;
+  answer?: ArchiveAnswer;
+  outcome?: Outcome;
+}
 
-  constructor(
-    work: Aggregating,
-    decision: Decision,
-    { uri, cacheControl }: AggregateRequest,
-    signal: StopSignal,
-    startedAt: number,
-  ) {
-    this.archive = decision.archive;
-    this.uri = uri;
-    this.cacheControl = cacheControl;
-    this.signal = signal;
-    this.#work = work;
-    this.#decision = decision;
-    this.#startedAt = startedAt;
-  }
+/** Waits until all is there, or the time is over. @throws MM_INTERRUPTED */
+function arrived(
+  all: readonly (Promise<void> | undefined)[],
+  waitMs: number,
+  signal: StopSignal | undefined,
+): Promise<void> | void {
+  if (signal?.aborted === true) throw interruption(signal);
+  const pending = all.filter((each) => each !== undefined);
+  if (pending.length === 0) return;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      over();
+      if (signal !== undefined) reject(interruption(signal));
+    };
+    const over = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const timer = setTimeout(() => {
+      over();
+      resolve();
+    }, waitMs);
+    signal?.addEventListener("abort", onAbort);
+    Promise.all(pending).then(
+      () => {
+        over();
+        resolve();
+      },
+      (error: Error) => {
+        over();
+        reject(error);
+      },
+    );
+  });
+}
 
-  onFinding(finding: Finding): void {
-    if (this.#isAnswered) return;
-    this.#isAnswered = true;
-    this.#work.onFinding(this.#decision, finding, this.#startedAt);
-  }
+const PENDING: ArchiveAnswer = {
+  ...failedAnswer({ code: undefined, failure: undefined, fault: "it has not answered yet" }),
+};
+
+function howToAsk(cacheControl: string | undefined): HowToAsk {
+  if (cacheControl === "only-if-cached") return "only-cached";
+  return cacheControl === "no-cache" ? "refresh" : "cached";
+}
+
+function inOrder(asks: readonly Ask[], archives: readonly Archive[]): Ask[] {
+  const byArchive = new Map(asks.map((ask) => [ask.decision.archive, ask]));
+  return archives.flatMap((archive) => byArchive.get(archive) ?? []);
+}
+
+function merged(
+  asks: readonly Ask[],
+  archives: readonly Archive[],
+  { from, until }: AggregateRequest,
+): MergedTimeMap {
+  const sources: MergeSource[] = inOrder(asks, archives).flatMap(({ decision, answer }) =>
+    answer !== undefined && answer.mementos.count > 0
+      ? [{ archive: archives.indexOf(decision.archive), mementos: answer.mementos }]
+      : [],
+  );
+  const all = sources.length === 0 ? NO_MEMENTOS : mergeTimeMaps(sources);
+  return from === undefined && until === undefined ? all : all.part(all.range(from, until));
 }
 
 function isDormant({ reason }: Decision): boolean {
@@ -415,9 +322,3 @@ function isDormant({ reason }: Decision): boolean {
 }
 
 const NO_MEMENTOS = mergeTimeMaps([]);
-
-function resultOf(finding: Finding): Result {
-  const { mementos, code } = finding;
-  if (mementos !== undefined && mementos.count > 0) return "hit";
-  return code === undefined && isAnswered(finding) ? "miss" : "error";
-}

@@ -1,5 +1,4 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import type { ServerResponse } from "node:http";
 import type { Archive } from "./route/archive.ts";
 import {
   nanosecondsText,
@@ -8,7 +7,6 @@ import {
   type SessionEnd,
   type SessionObserver,
 } from "./session.ts";
-import { BatchedTopic, type Bus } from "../files/processes/bus.ts";
 import { LF } from "../bytes/bytes.ts";
 import { ioError } from "../errors.ts";
 import { outputError } from "../files/output-file.ts";
@@ -19,13 +17,13 @@ import { outputError } from "../files/output-file.ts";
  */
 
 /** Takes the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
-type TakeEvent = (session: Session, members: string) => void;
+export type TakeEvent = (session: Session, members: string) => void;
 
 /** Takes a line of MemGator's log without the time. */
 type TakeLine = (kind: "INFO" | "ERROR", text: string) => void;
 
 /** The start of a session. Its event and its line belong together: nothing goes between them. */
-function beginEvent(session: Session, take: TakeEvent): void {
+export function beginEvent(session: Session, take: TakeEvent): void {
   const { startedAt } = session;
   take(session, members('"AGGREGATOR"', "createsess", "Session created", startedAt, startedAt));
 }
@@ -41,7 +39,7 @@ function beginLine(session: Session): string {
  * `"cache"` at the end, which is not MemGator's, tells where an answer came from that did not come
  * from the archive itself.
  */
-function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
+export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
   const { archive, startedAt, endedAt, mementos, status, origin } = outcome;
   const { id, name } = labelsOf(archive);
   const cache = origin === undefined || origin === "network" ? "" : `, "cache": "${origin}"`;
@@ -70,7 +68,7 @@ function outcomeLine(outcome: Outcome, take: TakeLine): void {
 }
 
 /** The end of a session. */
-function endEvents(session: Session, end: SessionEnd, take: TakeEvent): void {
+export function endEvents(session: Session, end: SessionEnd, take: TakeEvent): void {
   const { answeredAt, endedAt, mementos } = end;
   const sorted = `${mementos} Mementos accumulated and sorted`;
   take(session, members('"AGGREGATOR"', "aggregate", sorted, answeredAt, endedAt));
@@ -299,129 +297,4 @@ export class MemgatorLogFile implements SessionObserver {
 
 function two(value: number): string {
   return String(value).padStart(2, "0");
-}
-
-const KEEP_ALIVE_MS = 15_000;
-/** A listener that is further behind is let go. */
-const MAX_BEHIND_BYTES = 1 << 20;
-
-/** Events for listeners of other processes are published this often. */
-const PUBLISHED_EVERY_MS = 20;
-
-const LISTENERS_TOPIC = "monitor-listeners";
-
-/** Which processes have listeners. */
-interface ListenersMessage {
-  readonly id: number;
-  readonly isListening: boolean;
-}
-
-/** The processes that serve together with this one. */
-export interface MonitorPeers {
-  readonly bus: Bus;
-  /** The id of this process. */
-  readonly id: number;
-}
-
-/**
- * Sends what the aggregator does to all listeners, as server-sent events with MemGator's members.
- * Listeners of one process get the events of all.
- *
- * Costs nothing while nobody listens; a listener that does not keep up is let go.
- */
-export class Monitor implements SessionObserver {
-  readonly #listeners = new Set<ServerResponse>();
-  readonly #maxListeners: number;
-  readonly #peers: MonitorPeers | undefined;
-  /** The ids of other processes that have listeners. */
-  readonly #listening = new Set<number>();
-  readonly #events: BatchedTopic<string> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(maxListeners: number = 100, peers?: MonitorPeers) {
-    this.#maxListeners = maxListeners;
-    this.#peers = peers;
-    // Other processes are of the same program.
-    peers?.bus.subscribe(LISTENERS_TOPIC, (message) => {
-      const { id, isListening } = message as ListenersMessage;
-      if (isListening) this.#listening.add(id);
-      else this.#listening.delete(id);
-    });
-    peers?.bus.subscribe("ended", (id) => this.#listening.delete(id as number));
-    this.#events =
-      peers &&
-      new BatchedTopic<string>(peers.bus, "monitor-events", {
-        everyMs: PUBLISHED_EVERY_MS,
-        take: (event) => this.#send(event),
-      });
-  }
-
-  get listeners(): number {
-    return this.#listeners.size;
-  }
-
-  /** Begins a stream of events; false when too many listen already. */
-  add(response: ServerResponse): boolean {
-    if (this.#listeners.size >= this.#maxListeners) return false;
-    response.writeHead(200, {
-      "Content-Type": "text/event-stream",
-      "Cache-Control": "no-cache",
-      "X-Accel-Buffering": "no",
-    });
-    response.write(": events of the aggregator\n\n");
-    this.#listeners.add(response);
-    if (this.#listeners.size === 1) this.#tellPeers(true);
-    response.once("close", () => this.#remove(response));
-    // An idle connection would be cut, and a listener that went unseen would stay.
-    this.#timer ??= setInterval(() => this.#send(": still here\n\n"), KEEP_ALIVE_MS).unref();
-    return true;
-  }
-
-  began(session: Session): void {
-    if (this.#isHeard) beginEvent(session, this.#tell);
-  }
-
-  answered(session: Session, outcome: Outcome): void {
-    if (this.#isHeard) outcomeEvents(session, outcome, this.#tell);
-  }
-
-  ended(session: Session, end: SessionEnd): void {
-    if (this.#isHeard) endEvents(session, end, this.#tell);
-  }
-
-  get #isHeard(): boolean {
-    return this.#listeners.size > 0 || this.#listening.size > 0;
-  }
-
-  #tellPeers(isListening: boolean): void {
-    if (this.#peers === undefined) return;
-    const { bus, id } = this.#peers;
-    bus.publish(LISTENERS_TOPIC, { id, isListening } satisfies ListenersMessage, String(id));
-  }
-
-  /** Ends all streams. */
-  close(): void {
-    for (const listener of this.#listeners) listener.end();
-  }
-
-  readonly #tell: TakeEvent = ({ id }, members) => {
-    const event = `data: {"session": "${id}", ${members}}\n\n`;
-    this.#send(event);
-    if (this.#listening.size > 0) this.#events?.publish(event);
-  };
-
-  #send(text: string): void {
-    for (const listener of this.#listeners) {
-      if (listener.writableLength > MAX_BEHIND_BYTES) listener.destroy();
-      else listener.write(text);
-    }
-  }
-
-  #remove(listener: ServerResponse): void {
-    this.#listeners.delete(listener);
-    if (this.#listeners.size > 0) return;
-    this.#tellPeers(false);
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { type Clock, type SessionObserver, systemClock } from "./session.ts";
-import { type BySpan, bySpan, type ReadTimes, SpanRing, SPANS, valuesLater } from "./span-ring.ts";
+import { type BySpan, bySpan, SpanRing, SPANS } from "./span-ring.ts";
 
 /** The recall as it was at the end of each span; null where it was not known, or nobody asked. */
 export type RecallBySpan = BySpan<readonly (number | null)[]>;
@@ -36,19 +36,4 @@ export class RecallHistory implements SessionObserver {
       this.#rings[name].read(now).map((value) => (Number.isNaN(value) ? null : value)),
     );
   }
-}
-
-/** What was noted up to a time, as it is now. */
-export function recallsLater(recalls: RecallBySpan, times: ReadTimes): RecallBySpan {
-  return bySpan((name) => valuesLater(recalls[name], name, times, null));
-}
-
-/** What several processes noted, as one: the mean of those that know. */
-export function joinRecalls(all: readonly RecallBySpan[]): RecallBySpan {
-  return bySpan((name) =>
-    Array.from({ length: SPANS[name].count }, (_, place) => {
-      const known = all.flatMap((each) => each[name][place] ?? []);
-      return known.length === 0 ? null : known.reduce((sum, value) => sum + value) / known.length;
-    }),
-  );
 }

@@ -2,7 +2,7 @@ import type { Decision } from "./route/decision.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { FailureReason } from "../http/retry.ts";
 import type { Archive } from "./route/archive.ts";
-import type { UpstreamAnswer } from "./upstream.ts";
+import type { Origin } from "./ask/answer.ts";
 
 /** One question to the aggregator, from its arrival to the answer. */
 export interface Session {
@@ -11,10 +11,8 @@ export interface Session {
   readonly kind: "timemap" | "timegate";
   readonly uri: string;
   readonly startedAt: number;
-  /** One for every archive; if the client got an earlier answer, only for those asked as a sample. */
+  /** One for every archive. */
   readonly decisions: readonly Decision[];
-  /** Whether the client got an earlier answer; default false. */
-  readonly isRepeated?: boolean | undefined;
 }
 
 /** Notified of what an aggregator does, as it does it. Must not throw. */
@@ -23,14 +21,15 @@ export interface SessionObserver {
   began?(session: Session): void;
   /** One of them answered, or will not. */
   answered?(session: Session, outcome: Outcome): void;
-  /** All have, or their time is over. */
+  /** All have, also those that the answer did not wait for. */
   ended?(session: Session, end: SessionEnd): void;
 }
 
 export interface SessionEnd {
   readonly mementos: number;
-  /** When the last archive had answered, and when the answers were put together. */
+  /** When the answer was put together. */
   readonly answeredAt: number;
+  /** When the last archive had answered. */
   readonly endedAt: number;
 }
 
@@ -38,7 +37,7 @@ export interface SessionEnd {
 export type Clock = () => number;
 
 /** Goes on evenly whatever happens to the system's clock, and so may be wrong after weeks. */
-export const steadyClock: Clock = () => performance.timeOrigin + performance.now();
+const steadyClock: Clock = () => performance.timeOrigin + performance.now();
 
 /** Clocks drift apart by little; more than this is a clock that was set, or a machine that slept. */
 const FAR_APART_MS = 1000;
@@ -117,8 +116,8 @@ export type Result =
   | "miss"
   /** It could not be asked, or its answer is of no use. */
   | "error"
-  /** It did not answer in time. */
-  | "late";
+  /** It has not answered yet; observers are told when it has. */
+  | "pending";
 
 /** What one archive answered, when and how. */
 export interface Outcome {
@@ -131,7 +130,7 @@ export interface Outcome {
   /** Of the answer, if there was one. */
   readonly status: number | undefined;
   /** Where the answer came from, if there was one. */
-  readonly origin: UpstreamAnswer["origin"] | undefined;
+  readonly origin: Origin | undefined;
   /** How old a cached answer was. */
   readonly ageSeconds: number;
   /** What went wrong; also set with a hit when a later page of a TimeMap could not be had. */

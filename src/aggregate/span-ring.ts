@@ -13,25 +13,6 @@ export function bySpan<Value>(make: (name: keyof typeof SPANS) => Value): BySpan
   return { minutes: make("minutes"), hours: make("hours") };
 }
 
-/** When values of spans were read, and when they are looked at. */
-export interface ReadTimes {
-  readonly at: number;
-  readonly now: number;
-}
-
-/** Values of spans as they would be read now: those of the time since are empty, and the oldest go. */
-export function valuesLater<Value>(
-  values: readonly Value[],
-  name: keyof typeof SPANS,
-  { at, now }: ReadTimes,
-  empty: Value,
-): readonly Value[] {
-  const { spanMs } = SPANS[name];
-  const passed = Math.floor(now / spanMs) - Math.floor(at / spanMs);
-  if (passed <= 0) return values;
-  return values.map((_, place) => values[place + passed] ?? empty);
-}
-
 /** A number for the current span of time and for each of those before it; older ones are forgotten. */
 export class SpanRing {
   readonly #spanMs: number;

@@ -7,7 +7,7 @@ import {
   systemClock,
 } from "./session.ts";
 import type { RouteReason } from "./route/decision.ts";
-import { type BySpan, bySpan, type ReadTimes, SpanRing, SPANS, valuesLater } from "./span-ring.ts";
+import { type BySpan, bySpan, SpanRing, SPANS } from "./span-ring.ts";
 
 /** Upper ends of the classes that times are counted in, in milliseconds. */
 const LATENCY_LIMITS_MS: readonly number[] = [
@@ -16,12 +16,11 @@ const LATENCY_LIMITS_MS: readonly number[] = [
 
 /** What one archive did since the start. */
 export interface ArchiveTally {
-  /** Times it was asked; the sum of the four below. */
+  /** Times it was asked; the sum of the three below. */
   readonly asked: number;
   readonly hits: number;
   readonly misses: number;
   readonly errors: number;
-  readonly late: number;
   /** Times it was not asked. */
   readonly skipped: number;
   /** Answers that did not come from the archive itself. */
@@ -56,14 +55,6 @@ export function joinHistories(all: readonly ArchiveHistory[]): ArchiveHistory {
       ),
     ),
   );
-}
-
-/** What was counted up to a time, with its history as it is now. */
-export function tallyLater(tally: ArchiveTally, times: ReadTimes): ArchiveTally {
-  const history = bySpan((name) =>
-    recordBy(HISTORY_COUNTS, (count) => valuesLater(tally.history[name][count], name, times, 0)),
-  );
-  return { ...tally, lastHour: history.minutes.asked, history };
 }
 
 /** Counts what archives answer, for the dashboard and metrics. A few hundred bytes an archive. */
@@ -111,7 +102,6 @@ const COUNTS = [
   "hits",
   "misses",
   "errors",
-  "late",
   "skipped",
   "fromCache",
   "mementos",
@@ -125,26 +115,7 @@ function recordBy<Name extends string, Value>(
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Value>;
 }
 
-/** What several processes counted of one archive, as one. At least one. */
-export function joinTallies(tallies: readonly ArchiveTally[]): ArchiveTally {
-  const sum = (of: (tally: ArchiveTally) => number): number =>
-    tallies.reduce((total, tally) => total + of(tally), 0);
-  const each = (of: (tally: ArchiveTally) => readonly number[]): number[] =>
-    of(tallies[0]).map((_, index) => sum((tally) => of(tally)[index] ?? 0));
-  const latencies = each((tally) => tally.latencies);
-  return {
-    ...recordBy(COUNTS, (name) => sum((tally) => tally[name])),
-    latencies,
-    latencySumMs: sum(({ latencySumMs }) => latencySumMs),
-    medianMs: quantile(latencies, 0.5),
-    p99Ms: quantile(latencies, 0.99),
-    lastHour: each(({ lastHour }) => lastHour),
-    history: joinHistories(tallies.map(({ history }) => history)),
-    lastFault: tallies.find(({ lastFault }) => lastFault !== undefined)?.lastFault,
-  };
-}
-
-const COUNT_OF = { hit: "hits", miss: "misses", late: "late", error: "errors" } as const;
+const COUNT_OF = { hit: "hits", miss: "misses", error: "errors" } as const;
 
 class ArchiveCounts {
   readonly counts = recordBy(COUNTS, () => 0);
@@ -163,10 +134,10 @@ class ArchiveCounts {
     counts.asked += 1;
     this.#note("asked", endedAt);
     if (result === "hit") this.#note("hits", endedAt);
-    counts[COUNT_OF[result]] += 1;
+    if (result !== "pending") counts[COUNT_OF[result]] += 1;
     counts.mementos += mementos;
     if (fault !== undefined) this.#lastFault = fault;
-    if (origin === "cache" || origin === "coalesced") {
+    if (origin !== undefined && origin !== "network") {
       counts.fromCache += 1;
     } else if (origin !== undefined) {
       const ms = Math.max(0, endedAt - startedAt); // the clock may have been set back
@@ -270,8 +241,7 @@ const ROUTING_COUNTS = ["sessions", "asked", "spared", "sampled", "sampledHits",
 export class RoutingEstimate implements SessionObserver {
   readonly #counts = recordBy(ROUTING_COUNTS, () => 0);
 
-  began({ decisions, isRepeated }: Session): void {
-    if (isRepeated === true) return;
+  began({ decisions }: Session): void {
     const counts = this.#counts;
     counts.sessions += 1;
     for (const { isAsked, reason } of decisions) {
@@ -291,13 +261,6 @@ export class RoutingEstimate implements SessionObserver {
   report(): RoutingReport {
     return reportOf(this.#counts);
   }
-}
-
-/** What several processes report, as one. */
-export function joinReports(reports: readonly RoutingReport[]): RoutingReport {
-  return reportOf(
-    recordBy(ROUTING_COUNTS, (name) => reports.reduce((total, report) => total + report[name], 0)),
-  );
 }
 
 function reportOf(

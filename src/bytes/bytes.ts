@@ -183,6 +183,36 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return whole;
 }
 
+/**
+ * Finds the next of one byte, for offsets that grow: what was found is kept, so that no byte is looked
+ * at twice, however few there are.
+ */
+export class NextByte {
+  readonly #byte: number;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #from = 0;
+  #found = -1;
+
+  constructor(byte: number) {
+    this.#byte = byte;
+  }
+
+  /** Says which bytes are searched next; in Node, those of a `Buffer` are searched much faster. */
+  take(bytes: Uint8Array): void {
+    this.#bytes = bytes;
+    this.#found = -1;
+  }
+
+  /** The offset of the first at or behind `from`; the length of all bytes for none. */
+  from(from: number): number {
+    if (from <= this.#found && from >= this.#from) return this.#found;
+    const found = this.#bytes.indexOf(this.#byte, from);
+    this.#from = from;
+    this.#found = found === -1 ? this.#bytes.length : found;
+    return this.#found;
+  }
+}
+
 const CHUNK = 8192;
 
 /** The bytes of `source[start..end)` as a string with one char code for each. */
@@ -195,7 +225,7 @@ export function byteString(source: Uint8Array, start: number, end: number): stri
 }
 
 /** How many digits a non-negative integer has. */
-export function decimalLength(value: number): number {
+function decimalLength(value: number): number {
   let width = 1;
   for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) width++;
   return width;

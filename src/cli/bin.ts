@@ -21,11 +21,10 @@ process.stderr.on("error", () => undefined);
 
 const exitCode = await main(process.argv.slice(2), {
   get stdin() {
-    // A command that waits for somebody to type looks as if it hung.
-    if (process.stdin.isTTY && process.stderr.isTTY) {
-      process.stderr.write("mementomap: reading standard input; end it with Ctrl-D\n");
-    }
     return process.stdin;
+  },
+  get isStdinTTY() {
+    return process.stdin.isTTY;
   },
   stdout: process.stdout,
   stderr: process.stderr,

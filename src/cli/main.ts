@@ -1,4 +1,4 @@
-import { type Command, type CommandGroup, type CommandLoader, overview } from "./common/command.ts";
+import { type Command, type CommandEntry, type CommandGroup, overview } from "./common/command.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { isClosedPipe } from "../files/output-file.ts";
 import { packageVersion } from "../files/package-file.ts";
@@ -11,54 +11,192 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Create a map",
     commands: new Map([
-      ["generate", async () => (await import("./commands/generate.ts")).generate],
-      ["harvest", async () => (await import("./commands/harvest.ts")).harvest],
-      ["compact", async () => (await import("./commands/compact.ts")).compact],
-      ["pack", async () => (await import("./commands/pack.ts")).pack],
-      ["fit", async () => (await import("./commands/fit.ts")).fit],
+      [
+        "generate",
+        {
+          summary: "Create a map from index files",
+          load: async () => (await import("./commands/generate.ts")).generate,
+        },
+      ],
+      [
+        "harvest",
+        {
+          summary: "Fetch an index from an archive's server",
+          load: async () => (await import("./commands/harvest.ts")).harvest,
+        },
+      ],
+      [
+        "compact",
+        {
+          summary: "Make a map smaller by rolling up subtrees",
+          load: async () => (await import("./commands/compact.ts")).compact,
+        },
+      ],
+      [
+        "pack",
+        {
+          summary: "Make a map ten times smaller, for lookups only",
+          load: async () => (await import("./commands/pack.ts")).pack,
+        },
+      ],
+      [
+        "fit",
+        {
+          summary: "Measure an archive's parameters for compact",
+          load: async () => (await import("./commands/fit.ts")).fit,
+        },
+      ],
     ]),
   },
   {
     title: "Create a map on many machines",
     commands: new Map([
-      ["partition", async () => (await import("./commands/partition.ts")).partition],
-      ["combine", async () => (await import("./commands/combine.ts")).combine],
+      [
+        "partition",
+        {
+          summary: "Read a split of an index into a run, for combine",
+          load: async () => (await import("./commands/partition.ts")).partition,
+        },
+      ],
+      [
+        "combine",
+        {
+          summary: "Create a map from the runs of partition",
+          load: async () => (await import("./commands/combine.ts")).combine,
+        },
+      ],
     ]),
   },
   {
     title: "Work with maps",
     commands: new Map([
-      ["lookup", async () => (await import("./commands/lookup.ts")).lookup],
-      ["merge", async () => (await import("./commands/merge.ts")).merge],
-      ["split", async () => (await import("./commands/split.ts")).split],
-      ["diff", async () => (await import("./commands/diff.ts")).diff],
-      ["validate", async () => (await import("./commands/validate.ts")).validate],
-      ["surt", async () => (await import("./commands/surt.ts")).surt],
+      [
+        "lookup",
+        {
+          summary: "Look up whether an archive may hold a URI",
+          load: async () => (await import("./commands/lookup.ts")).lookup,
+        },
+      ],
+      [
+        "merge",
+        {
+          summary: "Merge maps into one",
+          load: async () => (await import("./commands/merge.ts")).merge,
+        },
+      ],
+      [
+        "split",
+        {
+          summary: "Split a map into pages",
+          load: async () => (await import("./commands/split.ts")).split,
+        },
+      ],
+      [
+        "diff",
+        {
+          summary: "Show the differences between two maps",
+          load: async () => (await import("./commands/diff.ts")).diff,
+        },
+      ],
+      [
+        "validate",
+        {
+          summary: "List the faults of a map or of its publication",
+          load: async () => (await import("./commands/validate.ts")).validate,
+        },
+      ],
+      [
+        "surt",
+        {
+          summary: "Show the canonical key (SURT) of URIs",
+          load: async () => (await import("./commands/surt.ts")).surt,
+        },
+      ],
     ]),
   },
   {
     title: "Publish and discover maps",
     commands: new Map([
-      ["serve", async () => (await import("./commands/serve.ts")).serve],
-      ["page", async () => (await import("./commands/page-command.ts")).page],
-      ["fetch", async () => (await import("./commands/fetch.ts")).fetch],
+      [
+        "serve",
+        {
+          summary: "Publish maps over HTTP and answer lookups",
+          load: async () => (await import("./commands/serve.ts")).serve,
+        },
+      ],
+      [
+        "page",
+        {
+          summary: "Write a web application for lookups in maps as static files",
+          load: async () => (await import("./commands/page-command.ts")).page,
+        },
+      ],
+      [
+        "fetch",
+        {
+          summary: "Discover the map of an archive and download it",
+          load: async () => (await import("./commands/fetch.ts")).fetch,
+        },
+      ],
     ]),
   },
   {
     title: "Query archives",
     commands: new Map([
-      ["aggregate", async () => (await import("./commands/aggregate.ts")).aggregate],
-      ["route", async () => (await import("./commands/route.ts")).route],
+      [
+        "aggregate",
+        {
+          summary: "Query web archives for mementos, once or as a service",
+          load: async () => (await import("./commands/aggregate.ts")).aggregate,
+        },
+      ],
+      [
+        "route",
+        {
+          summary: "Show which archives would be queried for a URI, and why",
+          load: async () => (await import("./commands/route.ts")).route,
+        },
+      ],
     ]),
   },
   {
     title: "Study archives and maps",
     commands: new Map([
-      ["analyze", async () => (await import("./commands/analyze.ts")).analyze],
-      ["logs", async () => (await import("./commands/logs.ts")).logs],
-      ["evaluate", async () => (await import("./commands/evaluate.ts")).evaluate],
-      ["simulate", async () => (await import("./commands/simulate.ts")).simulate],
-      ["sample", async () => (await import("./commands/sample.ts")).sample],
+      [
+        "analyze",
+        {
+          summary: "Show what an archive holds",
+          load: async () => (await import("./commands/analyze.ts")).analyze,
+        },
+      ],
+      [
+        "logs",
+        {
+          summary: "Summarize the logs of an aggregator",
+          load: async () => (await import("./commands/logs.ts")).logs,
+        },
+      ],
+      [
+        "evaluate",
+        {
+          summary: "Measure the accuracy of maps",
+          load: async () => (await import("./commands/evaluate.ts")).evaluate,
+        },
+      ],
+      [
+        "simulate",
+        {
+          summary: "Compare routing policies on a stream of lookups",
+          load: async () => (await import("./commands/simulate.ts")).simulate,
+        },
+      ],
+      [
+        "sample",
+        {
+          summary: "Generate a sample index, or URIs to look up in it",
+          load: async () => (await import("./commands/sample.ts")).sample,
+        },
+      ],
     ]),
   },
   {
@@ -66,18 +204,22 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: new Map([
       [
         "completion",
-        async () => (await import("./commands/completion.ts")).completionOf(allCommands),
+        {
+          summary: "Enable Tab completion in a shell",
+          load: async () => (await import("./commands/completion.ts")).completionOf(allCommands),
+        },
       ],
     ]),
   },
 ];
 
-export const COMMAND_TABLE: ReadonlyMap<string, CommandLoader> = new Map(
+export const COMMAND_TABLE: ReadonlyMap<string, CommandEntry> = new Map(
   COMMAND_GROUPS.flatMap(({ commands }) => [...commands]),
 );
 
-function allCommands(): Promise<Command[]> {
-  return Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
+function allCommands(): Promise<(Command & { readonly summary: string })[]> {
+  const entries = Array.from(COMMAND_TABLE.values());
+  return Promise.all(entries.map(async ({ summary, load }) => ({ ...(await load()), summary })));
 }
 
 /**
@@ -102,7 +244,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   const [name, ...rest] = argv;
   if (name === undefined) {
-    io.stderr.write(await overview(COMMAND_GROUPS));
+    io.stderr.write(overview(COMMAND_GROUPS));
     return ExitCode.failed;
   }
   if (name === "--version" || name === "-V") {
@@ -111,8 +253,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
   if (name === "--help" || name === "-h" || name === "help") {
     const [about] = rest;
-    const text =
-      about === undefined ? await overview(COMMAND_GROUPS) : (await loadCommand(about)).help();
+    const text = about === undefined ? overview(COMMAND_GROUPS) : (await loadCommand(about)).help();
     await writeOut(io.stdout, text);
     return ExitCode.ok;
   }
@@ -121,7 +262,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     await writeOut(io.stdout, command.help());
     return ExitCode.ok;
   }
-  return command.endsItself
+  return command.handlesSignals
     ? command.run(rest, io)
     : untilInterrupted(() => command.run(rest, io), io.interrupt.signal);
 }
@@ -151,9 +292,9 @@ function wantsJson(argv: readonly string[]): boolean {
 }
 
 async function loadCommand(name: string): Promise<Command> {
-  const load = COMMAND_TABLE.get(name);
-  if (load === undefined) throw unknownWord(name);
-  return load();
+  const entry = COMMAND_TABLE.get(name);
+  if (entry === undefined) throw unknownWord(name);
+  return entry.load();
 }
 
 function unknownWord(word: string): MementoMapError {

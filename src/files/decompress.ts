@@ -1,7 +1,7 @@
 import { type Compression, recognizeCompression } from "../bytes/bytes.ts";
 import { MementoMapError, systemCode } from "../errors.ts";
 import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
-import type { GunzipInPlace, ZlibStream } from "./decoders.ts";
+import type { ZlibStream } from "./decoders.ts";
 
 export interface DecompressOptions {
   /** Named in errors. */
@@ -27,16 +27,12 @@ export interface DecompressOptions {
    * data that is damaged stays an error.
    */
   readonly damage?: DamageLog | undefined;
-  /** Decompress gzip on this thread, where all others are busy; default false. */
-  readonly inPlace?: boolean | undefined;
 }
 
 const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
 const DEFAULT_MAX_RATIO = 1000;
 const OUTPUT_CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_AHEAD = 2;
-/** Gzip makes at most a thousand times as much of it. */
-const GZIP_STEP_BYTES = 2 ** 16;
 /** A zstd block of 4 bytes may stand for 128 KiB; small steps keep what one step makes small. */
 const ZSTD_STEP_BYTES = 4096;
 
@@ -88,16 +84,11 @@ async function inflate(
   chunks: Counted,
   options: DecompressOptions,
 ): Promise<AsyncIterable<StreamPart>> {
-  const { source, chunkBytes: chunkSize = OUTPUT_CHUNK_BYTES, damage, inPlace = false } = options;
+  const { source, chunkBytes: chunkSize = OUTPUT_CHUNK_BYTES, damage } = options;
   if (compression === undefined) return chunks.rest();
   if (compression === "gzip" && damage !== undefined) {
     const { soundMembers } = await import("./gzip-members.ts");
     return soundMembers(chunks.rest(), source, damage);
-  }
-  if (compression === "gzip" && inPlace) {
-    const { GunzipInPlace } = await import("./decoders.ts");
-    const decoder = GunzipInPlace.open();
-    if (decoder !== undefined) return gunzippedInPlace(decoder, chunks, source);
   }
   const zlib = await import("node:zlib");
   if (compression === "gzip") {
@@ -155,36 +146,8 @@ async function* throughGunzip(
   } catch (error) {
     throw explained(error, source);
   }
-  await refuseRest(chunks, decoder.bytesWritten, source);
-}
-
-/** As `throughGunzip`, on this thread. */
-async function* gunzippedInPlace(
-  decoder: GunzipInPlace,
-  chunks: Counted,
-  source: string,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for await (const chunk of chunks.rest()) {
-      for (let at = 0; at < chunk.length && !decoder.hasEnded; at += GZIP_STEP_BYTES) {
-        const output = decoder.take(chunk.subarray(at, at + GZIP_STEP_BYTES));
-        if (output.length > 0) yield output;
-      }
-      if (decoder.hasEnded) break;
-    }
-    const output = decoder.end();
-    if (output.length > 0) yield output;
-  } catch (error) {
-    throw explained(error, source);
-  } finally {
-    decoder.close();
-  }
-  await refuseRest(chunks, decoder.used, source);
-}
-
-async function refuseRest(chunks: Counted, used: number, source: string): Promise<void> {
   await chunks.readAll();
-  if (chunks.lastNonZero >= used) {
+  if (chunks.lastNonZero >= decoder.bytesWritten) {
     throw damaged(source, "something else follows the compressed data");
   }
 }

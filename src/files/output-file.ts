@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { asError, ioError, MementoMapError, systemCode } from "../errors.ts";
-import { type Coding, codingFor, type Compressor, type HeadedCoding } from "./compress.ts";
+import { type Compressor, compressorFor } from "./compress.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { removeFolderNow, sweepOnce, temporaryPath } from "./scratch.ts";
 
@@ -13,7 +13,7 @@ export interface Output {
   readonly name: string;
   /** Takes a block. The block belongs to the output until the promise is settled. */
   write(block: Uint8Array): Promise<void>;
-  /** First bytes that can be replaced; for files only, not for streams and devices. */
+  /** First bytes that can be replaced; for plain files only, neither compressed nor streams. */
   readonly head?: OutputHead | undefined;
   /** Where other threads may write what comes next themselves; for plain files only. */
   readonly place?: OutputPlace | undefined;
@@ -67,9 +67,9 @@ export async function openOutput(
   streams: OutputStreams,
 ): Promise<Output> {
   if (path === undefined || path === "-") return new StreamOutput(streams.stdout);
-  const coding = codingFor(path);
+  const makeCompressor = compressorFor(path);
   const file = await openTarget(path, streams);
-  return coding === undefined ? file : new CompressedOutput(file, coding);
+  return makeCompressor === undefined ? file : new CompressedOutput(file, makeCompressor);
 }
 
 /**
@@ -249,39 +249,18 @@ class FileOutput implements Output {
 class CompressedOutput implements Output {
   readonly name: string;
   readonly #file: Output;
-  readonly #coding: Coding;
-  /** Set where a head was written, which is not compressed. */
-  #headed: HeadedCoding | undefined;
-  #head = new Uint8Array(0);
+  readonly #makeCompressor: () => Compressor;
   #compressor: Compressor | undefined;
   #pumped: Promise<void> = Promise.resolve();
 
-  constructor(file: Output, coding: Coding) {
+  constructor(file: Output, makeCompressor: () => Compressor) {
     this.name = file.name;
     this.#file = file;
-    this.#coding = coding;
-  }
-
-  get head(): OutputHead | undefined {
-    const stored = this.#file.head;
-    if (stored === undefined) return undefined;
-    return {
-      write: async (head) => {
-        this.#headed = this.#coding.headed();
-        this.#head = head.slice();
-        await stored.write(this.#headed.encodeHead(head));
-      },
-      replace: async (head) => {
-        if (this.#headed === undefined) throw new Error("there is no head to replace");
-        this.#head = head.slice();
-        await stored.replace(this.#headed.encodeHead(head));
-      },
-    };
+    this.#makeCompressor = makeCompressor;
   }
 
   write(block: Uint8Array): Promise<void> {
     const compressor = this.#start();
-    this.#headed?.take(block);
     return new Promise((resolve, reject) => {
       compressor.write(block, (error) => {
         if (error === null || error === undefined) resolve();
@@ -294,7 +273,6 @@ class CompressedOutput implements Output {
   async commit(): Promise<void> {
     this.#start().end();
     await this.#pumped;
-    if (this.#headed !== undefined) await this.#file.write(this.#headed.trailer(this.#head));
     await this.#file.commit();
   }
 
@@ -306,7 +284,7 @@ class CompressedOutput implements Output {
 
   #start(): Compressor {
     if (this.#compressor !== undefined) return this.#compressor;
-    const compressor = this.#headed?.compressor ?? this.#coding.compressor();
+    const compressor = this.#makeCompressor();
     this.#compressor = compressor;
     this.#pumped = this.#pump(compressor);
     // Reported by the write or commit that meets it.
@@ -338,7 +316,7 @@ export async function withOutputFolder<T>(
   options: { readonly interrupt?: Interrupt | undefined },
   use: (folder: string) => Promise<T>,
 ): Promise<T> {
-  await refuseContent(path);
+  await refuseFilledFolder(path);
   const target = resolve(path);
   await sweepOnce(dirname(target));
   const temporary = temporaryPath(target);
@@ -377,7 +355,8 @@ function make(folder: string, path: string): void {
   }
 }
 
-async function refuseContent(path: string): Promise<void> {
+/** @throws `MM_IO` where a folder cannot be made, because there is something. */
+export async function refuseFilledFolder(path: string): Promise<void> {
   const names = await readdir(path).catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return [];
     throw ioError(error, path);

@@ -32,7 +32,7 @@ export function requiredFile(path: string): URL {
 let root: URL | "none" | undefined;
 
 /** Where this code is; bundles in CommonJS do not know, and are taken to be where they were started. */
-export function ownPlace(): string {
+function ownPlace(): string {
   const { url } = import.meta as { readonly url?: string };
   return url ?? pathToFileURL(process.argv[1] ?? process.execPath).href;
 }
@@ -70,38 +70,4 @@ export function packageVersion(): string {
 export function userAgent(contact?: string): string {
   const own = `${NAME}/${packageVersion()}`;
   return contact === undefined ? own : `${own} (+${contact})`;
-}
-
-/** The part of WebAssembly that is used here; its full types come only with those of a browser. */
-interface WebAssemblyApi {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (
-    module: object,
-    imports: Readonly<Record<string, Readonly<Record<string, (...numbers: number[]) => void>>>>,
-  ) => { readonly exports: unknown };
-}
-
-/** What every kernel exports. */
-export interface KernelExports {
-  readonly memory: { readonly buffer: ArrayBuffer };
-}
-
-/** Kernels that were compiled already. */
-const modules = new Map<string, object>();
-
-/**
- * Starts a WebAssembly kernel (see kernel/), or gives undefined where it has not been built.
- * Everything a kernel does can be done without it, only slower.
- */
-export function startKernel(
-  name: "compact" | "lookup" | "pack" | "packed" | "scan-cdxj",
-  functions: Readonly<Record<string, (...numbers: number[]) => void>>,
-): KernelExports | undefined {
-  const file = packageFile(`dist/kernel/${name}.wasm`);
-  if (file === undefined || !existsSync(file)) return undefined;
-  const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi };
-  const module = modules.get(name) ?? new WebAssembly.Module(readFileSync(file));
-  modules.set(name, module);
-  // Every kernel has a memory.
-  return new WebAssembly.Instance(module, { env: functions }).exports as KernelExports;
 }

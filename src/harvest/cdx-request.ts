@@ -24,11 +24,7 @@ const DEFAULT_LINES_PER_PAGE = 10_000;
 
 /** Where a harvest goes on. */
 export type CdxCursor =
-  | {
-      readonly paging: "resume";
-      readonly key: string | undefined;
-      readonly watch?: KeyWatch | undefined;
-    }
+  | { readonly paging: "resume"; readonly key: string | undefined }
   | {
       readonly paging: "pages";
       readonly page: number;
@@ -36,11 +32,7 @@ export type CdxCursor =
       /** The most rows of a page that is known to be whole. */
       readonly checkedRows?: number | undefined;
     }
-  | {
-      readonly paging: "stream";
-      /** What to ask for, the next one last; by default all that the query asks for. */
-      readonly windows?: readonly TimeWindow[] | undefined;
-    };
+  | { readonly paging: "stream" };
 
 /**
  * More rows than any server sends. Without a limit some stop at one of their own (pywb at 100,000)
@@ -67,26 +59,8 @@ export function pageCountUrl(api: string, query: CdxQuery): string {
 
 /** The request for the last row of what a cursor asks for. */
 export function lastRowUrl(api: string, query: CdxQuery, cursor: CdxCursor): string {
-  return requestUrl(api, windowed(query, cursor), {
-    ...(cursor.paging === "pages" ? { page: String(cursor.page) } : {}),
-    sort: "reverse",
-    limit: "1",
-  });
-}
-
-/** The request for one row of a window. */
-export function oneRowUrl(api: string, query: CdxQuery, window: TimeWindow): string {
-  return requestUrl(api, { ...query, ...window }, { limit: "1" });
-}
-
-/** The window of time that a cursor asks for. */
-export function windowOf({ from, to }: CdxQuery, cursor: CdxCursor): TimeWindow {
-  const windows = cursor.paging === "stream" ? cursor.windows : undefined;
-  return windows?.at(-1) ?? { from, to };
-}
-
-function windowed(query: CdxQuery, cursor: CdxCursor): CdxQuery {
-  return { ...query, ...windowOf(query, cursor) };
+  const page = cursor.paging === "pages" ? { page: String(cursor.page) } : {};
+  return requestUrl(api, query, { ...page, sort: "reverse", limit: "1" });
 }
 
 /** Detects from the answer to {@link probeUrl} how a server pages, and where to begin. */
@@ -127,7 +101,7 @@ export function pageUrl(
         ? requestUrl(api, query, { page: String(cursor.page), limit })
         : undefined;
     case "stream":
-      return requestUrl(api, windowed(query, cursor), { limit });
+      return requestUrl(api, query, { limit });
   }
 }
 
@@ -149,21 +123,17 @@ export function nextCursor(
   source: string,
 ): CdxCursor | undefined {
   switch (cursor.paging) {
-    case "resume": {
+    case "resume":
       if (resumeKey === undefined) return undefined;
-      const watch = watchKey(cursor.watch, resumeKey);
-      if (watch !== undefined) return { paging: "resume", key: resumeKey, watch };
+      if (resumeKey !== cursor.key) return { paging: "resume", key: resumeKey };
       throw badAnswer(
         source,
-        `the server gives the resume key ${quote(resumeKey)} again, and so no end`,
+        `the server returns the resume key ${quote(resumeKey)} again, so the answer would never end`,
       );
-    }
     case "pages":
       return cursor.page + 1 < cursor.pages ? { ...cursor, page: cursor.page + 1 } : undefined;
-    case "stream": {
-      const windows = cursor.windows?.slice(0, -1) ?? [];
-      return windows.length === 0 ? undefined : { ...cursor, windows };
-    }
+    case "stream":
+      return undefined;
   }
 }
 
@@ -212,84 +182,6 @@ function requestUrl(
   };
   for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
   return target.href;
-}
-
-/** The captures of a stretch of time, both ends included; an end that is missing is open. */
-export interface TimeWindow {
-  /** Some or all of fourteen digits. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
-/** Whether a datetime of fourteen digits is in a window. */
-export function isWithin(datetime: string, { from, to }: TimeWindow): boolean {
-  return (
-    (from === undefined || datetime.slice(0, from.length) >= from) &&
-    (to === undefined || datetime.slice(0, to.length) <= to)
-  );
-}
-
-/** Datetimes of the rows that a window is known to hold; fourteen digits each. */
-export interface KnownTimes {
-  readonly earliest: string;
-  readonly median: string;
-  readonly latest: string;
-}
-
-/**
- * Smaller windows that hold the same captures, from the earliest to the latest; undefined where the
- * window is one second.
- */
-export function splitWindow(window: TimeWindow, times: KnownTimes): TimeWindow[] | undefined {
-  const { from, to } = window;
-  const { earliest, median, latest } = times;
-  if (earliest !== latest) {
-    const middle = median === earliest ? moved(median, 1) : median;
-    return [
-      { from, to: moved(middle, -1) },
-      { from: middle, to },
-    ];
-  }
-  const windows: TimeWindow[] = [{ from: median, to: median }];
-  if (from !== median) windows.unshift({ from, to: moved(median, -1) });
-  if (to !== median) windows.push({ from: moved(median, 1), to });
-  return windows.length === 1 ? undefined : windows;
-}
-
-/** Indexes have datetimes that no clock shows; they are only compared, so any neighbour will do. */
-function moved(datetime: string, seconds: 1 | -1): string {
-  const isoText = datetime.replace(/^(....)(..)(..)(..)(..)(..)$/, "$1-$2-$3T$4:$5:$6.000Z");
-  const time = new Date(isoText);
-  const isClock = !Number.isNaN(time.getTime()) && time.toISOString() === isoText;
-  const next = isClock ? new Date(time.getTime() + seconds * 1000) : undefined;
-  const year4 = next === undefined ? -1 : next.getUTCFullYear();
-  if (next === undefined || year4 < 0 || year4 > 9999) {
-    return String(Number(datetime) + seconds).padStart(14, "0");
-  }
-  return next.toISOString().replaceAll(/\D/g, "").slice(0, 14);
-}
-
-/** What is remembered of the resume keys of a server. */
-export interface KeyWatch {
-  /** A key that was given before. */
-  readonly key: string;
-  /** How many others were given since. */
-  readonly since: number;
-  /** After this many others, another key is remembered. */
-  readonly until: number;
-}
-
-/**
- * Takes the next resume key into account; undefined when it leads back to where the harvest was.
- *
- * Remembers one key, and each for twice as long as the one before (Brent's algorithm), so that a
- * circle is seen after at most three times as many keys as there are to its end, however long it is.
- */
-export function watchKey(watch: KeyWatch | undefined, key: string): KeyWatch | undefined {
-  if (watch === undefined) return { key, since: 0, until: 1 };
-  if (watch.key === key) return undefined;
-  const since = watch.since + 1;
-  return since < watch.until ? { ...watch, since } : { key, since: 0, until: watch.until * 2 };
 }
 
 /**

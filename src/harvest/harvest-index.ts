@@ -10,14 +10,19 @@ import {
   pageCountUrl,
   pageUrl,
   probeUrl,
-  windowOf,
   withoutUser,
 } from "./cdx-request.ts";
 import { looksLikeHtml } from "../bytes/bytes.ts";
-import { checkAnswer } from "./answer-check.ts";
-import { harvestName } from "./harvest-files.ts";
-import { HarvestStore } from "./harvest-store.ts";
+import { missingRows } from "./answer-check.ts";
+import {
+  type HarvestNote,
+  isHarvestNote,
+  pageRows,
+  takeResumeKey,
+  writePage,
+} from "./harvest-page.ts";
 import { PoliteClient, type PoliteOptions, startOf } from "./polite-client.ts";
+import { harvestName, ResumableFile } from "./resumable-file.ts";
 import { checkSignal } from "../interruption.ts";
 
 export interface HarvestOptions extends PoliteOptions {
@@ -53,9 +58,9 @@ export interface HarvestSummary {
  * same harvest begun again, after an interruption or an error, goes on behind the last whole page.
  * The file appears when all is there, compressed if its name ends so. Holds one chunk.
  *
- * Servers that send one stream may stop at a limit and not say so. The last row is asked for; if
- * rows are missing, the captures are asked for in smaller windows of time. Where that fails, the
- * index begins with `!meta {"sample": true}`, and maps of it do not claim to be complete.
+ * Servers that send one stream may stop at a limit and not say so. The last row is requested, too;
+ * if rows may be missing, the index begins with `!meta {"sample": true}`, and maps of it do not
+ * claim to be complete.
  *
  * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT when the answers are not an index,
  *   MM_NOT_FOUND when there is no capture, MM_USAGE when the file is of another harvest that was
@@ -93,35 +98,44 @@ export async function harvestIndex(
 ): Promise<HarvestSummary> {
   checkSignal(options.signal);
   const client = new PoliteClient(api, options);
-  const store = await HarvestStore.open(target, harvestName([api, queries]), options.interrupt);
-  const resumedLines = store.state.lines;
-  const harvest: Harvest = { api, client, store, options, isOnlyQuery: queries.length === 1 };
+  const harvestId = harvestName([api, queries]);
+  const start = { harvest: harvestId, query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 };
+  const { interrupt } = options;
+  const file = await ResumableFile.open<HarvestNote>(target, {
+    start,
+    isWhole: isHarvestNote,
+    interrupt,
+  });
+  const resumedLines = file.note.lines;
+  const harvest: Harvest = { api, client, file, options, isOnlyQuery: queries.length === 1 };
   try {
-    while (store.state.query < queries.length) {
-      const query = queries[store.state.query];
-      const cursor = store.state.cursor ?? (await firstCursor(api, query, client, options));
+    while (file.note.query < queries.length) {
+      const query = queries[file.note.query];
+      const cursor = file.note.cursor ?? (await firstCursor(api, query, client, options));
       const url = pageUrl(api, query, cursor, options.linesPerPage);
-      const lines =
-        url === undefined ? await takeNothing(store) : await fetchPage(url, query, cursor, harvest);
-      options.onLines?.(lines);
+      const page = url === undefined ? NO_PAGE : await fetchPage(url, query, cursor, harvest);
+      await commitPage(file, page);
+      options.onLines?.(page.lines);
     }
-    if (store.rows === 0 && options.allowsEmpty !== true) {
-      await store.discard();
+    if (file.note.rows === 0 && options.allowsEmpty !== true) {
+      await file.discard();
       throw nothingFound(api, queries);
     }
-    await store.finish(withoutUser(api));
+    const meta = { sample: true, source: withoutUser(api) };
+    const isSample = file.note.sampleReason !== undefined;
+    await file.finish(isSample ? `!meta ${JSON.stringify(meta)}\n` : "");
   } finally {
     client.close();
-    await store.close();
+    await file.close(file.note.pages === 0);
   }
-  const { lines, bytes, pages, sampleReason } = store.state;
+  const { lines, bytes, pages, sampleReason } = file.note;
   return { lines, bytes, pages, requests: client.requests, resumedLines, sampleReason };
 }
 
 interface Harvest {
   readonly api: string;
   readonly client: PoliteClient;
-  readonly store: HarvestStore;
+  readonly file: ResumableFile<HarvestNote>;
   readonly options: HarvestOptions;
   readonly isOnlyQuery: boolean;
 }
@@ -151,54 +165,60 @@ async function askAbout(url: string, client: PoliteClient): Promise<string> {
   throw htmlAnswer(withoutUser(url));
 }
 
+/** What a request brought. */
+interface Page {
+  readonly lines: number;
+  readonly rows: number;
+  /** Where to continue; undefined at the end of the query. */
+  readonly next: CdxCursor | undefined;
+  readonly sampleReason?: string | undefined;
+}
+
+/** A server may have no page at all. */
+const NO_PAGE: Page = { lines: 0, rows: 0, next: undefined };
+
 async function fetchPage(
   url: string,
   query: CdxQuery,
   cursor: CdxCursor,
-  { api, client, store, options, isOnlyQuery }: Harvest,
-): Promise<number> {
-  const written = await client.ask(url, (answer) => store.writePage(answer, cursor, isOnlyQuery));
-  const end = cursor.paging === "resume" ? await store.takeResumeKey() : undefined;
+  { api, client, file, options, isOnlyQuery }: Harvest,
+): Promise<Page> {
+  const written = await client.ask(url, (answer) => writePage(file, answer, cursor, isOnlyQuery));
+  const end = cursor.paging === "resume" ? await takeResumeKey(file) : undefined;
   const lines = written - (end?.lines ?? 0);
-  const rows = await store.pageRows(windowOf(query, cursor));
+  const rows = await pageRows(file);
   const next = nextCursor(cursor, end?.key, withoutUser(url));
-  if (cursor.paging === "resume" && (next !== undefined || cursor.key !== undefined)) {
-    // It has resume keys, so it says when there are more rows.
-    await store.commitPage(next, { lines, rows: rows.count });
-    return lines;
-  }
+  const page = { lines, rows: rows.count };
+  // A server that has resume keys says when there are more rows.
+  const saysMore = cursor.paging === "resume" && (next ?? cursor.key) !== undefined;
+  if (saysMore) return { ...page, next };
   const limit = limitOf(cursor, options.linesPerPage);
-  const verdict = await checkAnswer(client, api, query, cursor, rows, limit);
-  switch (verdict.is) {
-    case "whole":
-      await store.commitPage(checked(next, rows.count), { lines, rows: rows.count });
-      return lines;
-    case "cut": {
-      const open = cursor.paging === "stream" ? (cursor.windows ?? []) : [];
-      const windows = [...open.slice(0, -1), ...verdict.windows.toReversed()];
-      await store.dropPage({ paging: "stream", windows });
-      return 0;
-    }
-    case "sample": {
-      const { keepsRows, reason } = verdict;
-      if (!keepsRows) await store.forgetPage();
-      const page = keepsRows ? { lines, rows: rows.count } : { lines: 0, rows: 0 };
-      await store.commitPage(next, page, reason);
-      return page.lines;
-    }
+  if (cursor.paging === "resume" && rows.count === limit) {
+    // It only seemed to have resume keys.
+    await file.cutTo(file.note.bytes);
+    return { lines: 0, rows: 0, next: { paging: "stream" } };
   }
+  const sampleReason = await missingRows(client, api, query, cursor, rows, limit);
+  if (sampleReason !== undefined) return { ...page, next, sampleReason };
+  return { ...page, next: checked(next, rows.count) };
 }
 
-/** Remembers how many rows a page may have without being looked at. */
+/** Remembers how many rows a page may have without being checked. */
 function checked(cursor: CdxCursor | undefined, rows: number): CdxCursor | undefined {
   if (cursor?.paging !== "pages") return cursor;
   return { ...cursor, checkedRows: Math.max(rows, cursor.checkedRows ?? 0) };
 }
 
-/** There may be no page at all. */
-async function takeNothing(store: HarvestStore): Promise<number> {
-  await store.commitPage(undefined, { lines: 0, rows: 0 });
-  return 0;
+async function commitPage(file: ResumableFile<HarvestNote>, page: Page): Promise<void> {
+  const { note } = file;
+  await file.commit({
+    query: page.next === undefined ? note.query + 1 : note.query,
+    cursor: page.next,
+    lines: note.lines + page.lines,
+    pages: note.pages + 1,
+    rows: note.rows + page.rows,
+    sampleReason: note.sampleReason ?? page.sampleReason,
+  });
 }
 
 function nothingFound(api: string, queries: readonly CdxQuery[]): MementoMapError {

@@ -155,7 +155,7 @@ export class PoliteClient {
     const { status, headers } = response;
     const coding = codingOf(headers.get("content-encoding") ?? undefined);
     if (coding !== undefined && coding !== "gzip") {
-      throw httpRefusal(source, "the answer came in a coding that was not asked for");
+      throw httpRefusal(source, "unexpected Content-Encoding");
     }
     const body = watched(response.body, this.#options.onRead);
     const chunks = coding === undefined ? body : unzipped(body, source);
@@ -241,7 +241,7 @@ function checkSendable(userAgent: string): void {
   try {
     validateHeaderValue("User-Agent", userAgent);
   } catch (cause) {
-    const message = `${quote(userAgent)} cannot be sent as the name of who asks; write it in Latin letters`;
+    const message = `${quote(userAgent)} cannot be sent as User-Agent: --contact must be printable ASCII`;
     throw new MementoMapError("MM_USAGE", message, { cause });
   }
 }

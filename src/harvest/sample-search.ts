@@ -1,17 +1,11 @@
-import { formatAmount, MementoMapError, quote } from "../errors.ts";
-import { badAnswer, serverAddress, type TimeWindow, withoutUser } from "./cdx-request.ts";
+import { formatAmount } from "../format.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { badAnswer, serverAddress, withoutUser } from "./cdx-request.ts";
 import { isJsonObject } from "../ukvs/header.ts";
 import { wholeText } from "../input/cdx-json.ts";
-import {
-  areCounts,
-  HarvestFiles,
-  harvestName,
-  type HarvestNote,
-  type PartFile,
-  stale,
-} from "./harvest-files.ts";
 import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
-import { checkSignal, type Interrupt } from "../interruption.ts";
+import { areCounts, harvestName, ResumableFile, type ResumeNote } from "./resumable-file.ts";
+import { checkSignal } from "../interruption.ts";
 import { surt } from "../surt/uri-to-surt.ts";
 import { Random } from "../bytes/random.ts";
 import { lineBatches } from "../bytes/lines.ts";
@@ -49,10 +43,10 @@ export interface SampleSearchSummary {
  * Samples what an archive holds through its full-text search, with random words that it learns from
  * the results, and writes the captures into a file, as CDXJ that says it is a sample.
  *
- * Ends after the given number of searches, or when no new word is left. While it searches, the captures are in
- * `FILE.part`, the words in `FILE.part.words` and how far it got in `FILE.part.json`. The same sample
- * begun again, after an interruption or an error, goes on behind the last search, and finds what it
- * would have found without. The file appears when all is there. Holds the words and captures seen.
+ * Ends after the given number of searches, or when no new word is left. While it searches, the
+ * captures are in `FILE.part`, and the words in `FILE.part.json`. The same sample begun again, after
+ * an interruption or an error, continues behind the last search, and finds what it would have found
+ * without. The file appears when all is there. Holds up to 10,000 words, and the captures seen.
  *
  * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT for answers that are not results,
  *   MM_USAGE when the file is of another harvest that was begun, MM_INTERRUPTED
@@ -90,50 +84,112 @@ export async function sampleSearch(
   checkSignal(options.signal);
   const { words, searches: most = 100, resultsPerSearch: maxItems = 200, seed = 1 } = options;
   const { from, to } = options;
-  const name = harvestName(["search", api, words, maxItems, seed, from, to]);
+  const start = {
+    harvest: harvestName(["search", api, words, maxItems, seed, from, to]),
+    bytes: 0,
+    searches: 0,
+    lines: 0,
+    leftOut: 0,
+    words: [...new Set(words)],
+  };
   const meta = { sample: true, source: withoutUser(api) };
-  const client = new PoliteClient(api, options);
   const head = `!meta ${JSON.stringify(meta)}\n`;
-  const store = await SearchStore.open(target, name, head, options.interrupt);
-  const resumedLines = store.state.lines;
+  const client = new PoliteClient(api, options);
+  const { interrupt } = options;
+  const file = await ResumableFile.open<SampleNote>(target, {
+    start,
+    isWhole: isSampleNote,
+    head,
+    interrupt,
+  });
+  const resumedLines = file.note.lines;
   try {
-    if (store.state.searches > most) throw tooMany(target, store.state.searches);
-    const picker = new WordPicker(seed, words);
-    const seen = store.isFinished ? new Set<string>() : await catchUp(store, picker);
-    while (!store.isFinished && store.state.searches < most) {
-      const word = picker.next();
+    if (file.note.searches > most) throw tooMany(target, file.note.searches);
+    const seen = new Set<string>();
+    for await (const line of linesOf(file)) seen.add(line);
+    while (!file.isFinished && file.note.searches < most) {
+      const { searches } = file.note;
+      const known = [...file.note.words];
+      const word = pickWord(known, searches, seed);
       if (word === undefined) break;
       const url = searchUrl(api, { word, maxItems, from, to });
       const { captures, leftOut } = await client.ask(url, async ({ chunks, source }) =>
         parseSearchAnswer(await wholeText(chunks, source), source),
       );
-      const learnt = captures.flatMap(({ text }) => picker.learn(text));
-      const lines = [...new Set(captures.map(foundLine))].filter((line) => !seen.has(line));
-      for (const line of lines) seen.add(line);
-      await store.commitSearch({ word, learnt, lines, leftOut });
+      const lines = captures.map(foundLine).filter((line) => !seen.has(line) && seen.add(line));
+      await file.write(Buffer.from(lines.map((line) => `${line}\n`).join("")));
+      await file.commit({
+        searches: searches + 1,
+        lines: file.note.lines + lines.length,
+        leftOut: file.note.leftOut + leftOut,
+        words: withWordsOf(captures, known),
+      });
       options.onLines?.(lines.length);
     }
-    await store.finish();
+    await file.finish();
   } finally {
     client.close();
-    await store.close();
+    await file.close(file.note.searches === 0);
   }
-  const { lines, searches, leftOut } = store.state;
+  const { lines, searches, leftOut } = file.note;
   return { lines, searches, requests: client.requests, leftOut, resumedLines };
 }
 
-/** Brings the picker to where an earlier run was; returns the lines that were found. */
-async function catchUp(store: SearchStore, picker: WordPicker): Promise<Set<string>> {
-  let searches = 0;
-  for await (const { word, learnt } of store.searches()) {
-    if (picker.next() !== word) throw store.damaged();
-    picker.add(learnt);
-    searches++;
+/** What is remembered between runs, besides the captures. */
+interface SampleNote extends ResumeNote {
+  readonly searches: number;
+  readonly lines: number;
+  readonly leftOut: number;
+  /** Every word seen: first those that were searched for, then the others. */
+  readonly words: readonly string[];
+}
+
+function isSampleNote(value: Partial<SampleNote>): value is SampleNote {
+  const { searches, lines, leftOut, words } = value;
+  return (
+    areCounts(searches, lines, leftOut) &&
+    Array.isArray(words) &&
+    words.every((word) => typeof word === "string")
+  );
+}
+
+/** Bounds what is remembered; a sample searches for a few hundred words. */
+const MAX_WORDS = 10_000;
+const WORD = /\p{L}[\p{L}\p{N}]{2,29}/gu;
+
+/**
+ * The next word to search for, at random, moved behind those that were searched for; undefined when
+ * none is left. The same seed and answers lead to the same words, also after an interruption.
+ */
+function pickWord(words: string[], searched: number, seed: number): string | undefined {
+  if (searched >= words.length) return undefined;
+  const at = searched + new Random(seed, `word ${searched}`).below(words.length - searched);
+  const word = words[at];
+  words[at] = words[searched];
+  words[searched] = word;
+  return word;
+}
+
+/** The words, with new ones of titles and snippets. */
+function withWordsOf(captures: readonly FoundCapture[], words: readonly string[]): string[] {
+  const all = new Set(words);
+  for (const { text } of captures) {
+    for (const [word] of text.toLowerCase().matchAll(WORD)) {
+      if (all.size >= MAX_WORDS) return [...all];
+      all.add(word);
+    }
   }
-  if (searches !== store.state.searches) throw store.damaged();
-  const seen = new Set<string>();
-  for await (const line of store.lines()) seen.add(line);
-  return seen;
+  return [...all];
+}
+
+/** The lines found so far, and the header. */
+async function* linesOf(file: ResumableFile<SampleNote>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  for await (const { bytes, starts, ends, count } of lineBatches(file.chunks(), {
+    source: file.path,
+  })) {
+    for (let i = 0; i < count; i++) yield decoder.decode(bytes.subarray(starts[i], ends[i]));
+  }
 }
 
 function tooMany(source: string, searches: number): MementoMapError {
@@ -154,9 +210,11 @@ interface FoundCapture {
   readonly text: string;
 }
 
-interface TextSearch extends TimeWindow {
+interface TextSearch {
   readonly word: string;
   readonly maxItems: number;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 /** Longer than what there is any use for; a line of all of them is still one that can be read. */
@@ -238,188 +296,5 @@ function startOf(text: string | undefined): string | undefined {
 
 /** Snippets mark the words that were found: `<em>word</em>`. */
 function plainText(html: string): string {
-  return html.replaceAll(/<[^>]*>|&\w+;/g, " ");
-}
-
-const WORD = /\p{L}[\p{L}\p{N}]{2,29}/gu;
-
-/**
- * Chooses words to search for at random, and learns new ones from what was found.
- *
- * The same seed, first words and texts give the same choices; so do the words that `learn` found,
- * given to `add` after as many calls of `next`. Holds every word seen, up to a limit;
- * asks for each word once.
- */
-export class WordPicker {
-  readonly #random: Random;
-  readonly #seen = new Set<string>();
-  readonly #waiting: string[] = [];
-  readonly #maxWords: number;
-
-  constructor(seed: number, firstWords: readonly string[], maxWords: number = 1_000_000) {
-    this.#random = new Random(seed, "words");
-    this.#maxWords = maxWords;
-    this.add(firstWords);
-  }
-
-  /** The next word to ask for; undefined when all that is known was asked for. */
-  next(): string | undefined {
-    const { length } = this.#waiting;
-    if (length === 0) return undefined;
-    const at = this.#random.below(length);
-    const word = this.#waiting[at];
-    // The order of the rest does not matter, only that it is the same each time.
-    this.#waiting[at] = this.#waiting[length - 1];
-    this.#waiting.pop();
-    return word;
-  }
-
-  /** Takes the words of a text into account; returns those that are new, in their order. */
-  learn(text: string): string[] {
-    return this.add(Array.from(text.toLowerCase().matchAll(WORD), ([word]) => word));
-  }
-
-  /** Takes words into account, as they are; returns those that are new, in their order. */
-  add(words: Iterable<string>): string[] {
-    const added: string[] = [];
-    for (const word of words) {
-      if (this.#seen.size >= this.#maxWords || this.#seen.has(word)) continue;
-      this.#seen.add(word);
-      this.#waiting.push(word);
-      added.push(word);
-    }
-    return added;
-  }
-}
-
-/** What is remembered between runs, besides the lines and the words. */
-interface SearchState extends HarvestNote {
-  readonly searches: number;
-  readonly lines: number;
-  readonly leftOut: number;
-  readonly bytes: number;
-  readonly wordBytes: number;
-}
-
-interface SearchYield {
-  readonly word: string;
-  readonly learnt: readonly string[];
-  /** Lines that are new, without their ends. */
-  readonly lines: readonly string[];
-  readonly leftOut: number;
-}
-
-/**
- * What a sample has found so far, and the words that it has learnt: a line of `FILE.part.words` for
- * each search, an array in JSON of the word and of those learnt by it.
- */
-class SearchStore {
-  readonly #files: HarvestFiles<SearchState>;
-  readonly #part: PartFile;
-  readonly #words: PartFile;
-
-  private constructor(files: HarvestFiles<SearchState>) {
-    this.#files = files;
-    [this.#part, this.#words] = files.parts;
-  }
-
-  /**
-   * @param head what the index begins with.
-   * @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run
-   */
-  static async open(
-    path: string,
-    harvest: string,
-    head: string,
-    interrupt?: Interrupt,
-  ): Promise<SearchStore> {
-    const start = { harvest, searches: 0, lines: 0, leftOut: 0, bytes: 0, wordBytes: 0 };
-    const parts = ({ bytes, wordBytes }: SearchState): [string, number][] => [
-      [".part", bytes],
-      [".part.words", wordBytes],
-    ];
-    const plan = { start, isWhole: isState, parts, head, interrupt };
-    return new SearchStore(await HarvestFiles.open<SearchState>(path, plan));
-  }
-
-  get state(): SearchState {
-    return this.#files.note;
-  }
-
-  /** Whether an earlier run made the index already. */
-  get isFinished(): boolean {
-    return this.#files.isFinished;
-  }
-
-  /** The lines found so far, with the head of the index. */
-  lines(): AsyncGenerator<string, void, undefined> {
-    return linesOf(this.#part);
-  }
-
-  /**
-   * The searches made so far.
-   *
-   * @throws MM_USAGE when they cannot be read.
-   */
-  async *searches(): AsyncGenerator<Pick<SearchYield, "word" | "learnt">, void, undefined> {
-    for await (const line of linesOf(this.#words)) {
-      const [word, ...learnt] = wordsOf(line) ?? [];
-      if (word === undefined) throw this.damaged();
-      yield { word, learnt };
-    }
-  }
-
-  /** An error about words that cannot be those of this sample. */
-  damaged(): Error {
-    return stale(this.#words.path, "is damaged");
-  }
-
-  async commitSearch({ word, learnt, lines, leftOut }: SearchYield): Promise<void> {
-    const { state } = this;
-    await this.#part.write(Buffer.from(lines.map((line) => `${line}\n`).join("")));
-    await this.#words.write(Buffer.from(`${JSON.stringify([word, ...learnt])}\n`));
-    await this.#part.sync();
-    await this.#words.sync();
-    await this.#files.commit({
-      ...state,
-      searches: state.searches + 1,
-      lines: state.lines + lines.length,
-      leftOut: state.leftOut + leftOut,
-      bytes: this.#part.end,
-      wordBytes: this.#words.end,
-    });
-  }
-
-  async finish(): Promise<void> {
-    await this.#files.finish();
-  }
-
-  async close(): Promise<void> {
-    await this.#files.close(this.state.searches === 0);
-  }
-}
-
-/** Lines as they were written: what else may end a line for others does not here. */
-async function* linesOf(file: PartFile): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  // A search may teach very many words.
-  const options = { source: file.path, maxLineBytes: file.end };
-  for await (const { bytes, starts, ends, count } of lineBatches(file.chunks(), options)) {
-    for (let i = 0; i < count; i++) yield decoder.decode(bytes.subarray(starts[i], ends[i]));
-  }
-}
-
-function wordsOf(line: string): string[] | undefined {
-  try {
-    const words: unknown = JSON.parse(line);
-    const isList = Array.isArray(words) && words.every((word) => typeof word === "string");
-    return isList ? words : undefined;
-  } catch {
-    return undefined; // what it means is said by the caller
-  }
-}
-
-function isState(value: Partial<SearchState>): value is SearchState {
-  const { searches, lines, leftOut, bytes, wordBytes } = value;
-  return areCounts(searches, lines, leftOut, bytes, wordBytes);
+  return html.replaceAll(/<[^<>]*>|&\w+;/g, " ");
 }

@@ -1,5 +1,4 @@
-import { type Transform } from "node:stream";
-import { holdChunk } from "../bytes/hold-chunk.ts";
+import type { Transform } from "node:stream";
 import {
   brotliDecompressSync,
   createBrotliDecompress,
@@ -10,20 +9,12 @@ import {
   inflateRawSync,
   inflateSync,
 } from "node:zlib";
+import { holdChunk } from "../bytes/hold-chunk.ts";
 
 /** Content codings that can be undone, and asked for. */
 export const ACCEPTED_CODINGS = "gzip, br, deflate";
 
-export type Coding = "gzip" | "br" | "deflate";
-
-/** Takes what comes out of a decoder; like a receiver of answers, without the head. */
-export interface DecodedReceiver {
-  onDecoded(chunk: Uint8Array): boolean;
-  onDecodedEnd(): void;
-  onUndecodable(error: Error): void;
-  /** The decoder can take more. */
-  onDecoderReady(): void;
-}
+type Coding = "gzip" | "br" | "deflate";
 
 /** The coding of a body, undefined where it has none, "unknown" where it cannot be undone. */
 export function codingOf(contentEncoding: string | undefined): Coding | "unknown" | undefined {
@@ -44,6 +35,15 @@ export function codingOf(contentEncoding: string | undefined): Coding | "unknown
   }
 }
 
+/** Takes what comes out of a decoder. */
+export interface DecodedReceiver {
+  onDecoded(chunk: Uint8Array): void;
+  onDecodedEnd(): void;
+  onUndecodable(error: Error): void;
+  /** The decoder can take more. */
+  onDecoderReady(): void;
+}
+
 /** Bodies that end within this are decoded at once, without a stream, which costs far more. */
 const AT_ONCE_BYTES = 64 * 1024;
 /** And only to this many bytes: nothing else happens meanwhile. */
@@ -59,7 +59,6 @@ export class BodyDecoder {
   #start: Uint8Array[] = [];
   #startBytes = 0;
   #stream: Transform | undefined;
-  #isStopped = false;
 
   constructor(coding: Coding, receiver: DecodedReceiver) {
     this.#coding = coding;
@@ -71,8 +70,7 @@ export class BodyDecoder {
     if (this.#stream !== undefined) return this.#stream.write(chunk);
     holdChunk(this.#start, chunk);
     this.#startBytes += chunk.length;
-    if (this.#startBytes <= AT_ONCE_BYTES) return true;
-    return !this.#open().writableNeedDrain;
+    return this.#startBytes <= AT_ONCE_BYTES || !this.#open().writableNeedDrain;
   }
 
   end(): void {
@@ -80,35 +78,25 @@ export class BodyDecoder {
       this.#stream.end();
       return;
     }
-    if (this.#startBytes === 0) {
-      this.#receiver.onDecodedEnd();
-      return;
-    }
-    const decoded = this.#decodeAtOnce();
+    const decoded = this.#startBytes === 0 ? new Uint8Array() : this.#decodeAtOnce();
     if (decoded === undefined) {
       this.#open().end();
     } else if (decoded instanceof Error) {
       this.#receiver.onUndecodable(decoded);
     } else {
       if (decoded.length > 0) this.#receiver.onDecoded(decoded);
-      if (!this.#isStopped) this.#receiver.onDecodedEnd();
+      this.#receiver.onDecodedEnd();
     }
   }
 
-  resume(): void {
-    this.#stream?.resume();
-  }
-
-  /** Releases everything; the receiver is not called any more. */
+  /** Releases everything. */
   stop(): void {
-    this.#isStopped = true;
     this.#stream?.destroy();
   }
 
   /** Undefined when that would be too much to do at once. */
   #decodeAtOnce(): Uint8Array | Error | undefined {
-    const [only] = this.#start;
-    const whole = this.#start.length === 1 ? only : Buffer.concat(this.#start);
+    const whole = this.#start.length === 1 ? this.#start[0] : Buffer.concat(this.#start);
     try {
       const options = { maxOutputLength: AT_ONCE_DECODED_BYTES };
       if (this.#coding === "gzip") return gunzipSync(whole, options);
@@ -122,20 +110,13 @@ export class BodyDecoder {
   }
 
   #open(): Transform {
+    const receiver = this.#receiver;
     const stream = this.#newStream();
     this.#stream = stream;
-    stream.on("data", (chunk: Uint8Array) => {
-      if (!this.#isStopped && !this.#receiver.onDecoded(chunk)) stream.pause();
-    });
-    stream.once("end", () => {
-      if (!this.#isStopped) this.#receiver.onDecodedEnd();
-    });
-    stream.on("error", (error) => {
-      if (!this.#isStopped) this.#receiver.onUndecodable(error);
-    });
-    stream.on("drain", () => {
-      if (!this.#isStopped) this.#receiver.onDecoderReady();
-    });
+    stream.on("data", (chunk: Uint8Array) => receiver.onDecoded(chunk));
+    stream.once("end", () => receiver.onDecodedEnd());
+    stream.on("error", (error) => receiver.onUndecodable(error));
+    stream.on("drain", () => receiver.onDecoderReady());
     for (const chunk of this.#start) stream.write(chunk);
     this.#start = [];
     return stream;

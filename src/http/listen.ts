@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import { type AddressInfo, type Socket } from "node:net";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import { type Problem, problemText } from "./reply.ts";
-import { type ParserError, RawTargets } from "./target.ts";
 
 /**
  * Connections that wait to be taken, where the system allows as many. When a crowd comes at once, all
@@ -24,8 +23,6 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** Default 127.0.0.1: a server is open to the world only on request. */
   readonly host?: string | undefined;
-  /** A socket in the file system, or a pipe of Windows, in place of a port: for this process alone. */
-  readonly socket?: string | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** What messages call the port and the address; default `--port` and `--host`. */
   readonly options?: { readonly port: string; readonly host: string } | undefined;
@@ -35,16 +32,13 @@ export interface ListenOptions {
 
 /** A server that listens. */
 export interface Listening {
-  /** `http://127.0.0.1:8080`; the path of a socket. */
+  /** `http://127.0.0.1:8080` */
   readonly url: string;
   /**
-   * Takes no more connections, lets requests under way end, and cuts those that take longer than
+   * Takes no more connections, lets requests in progress end, and cuts those that take longer than
    * the grace period.
-   *
-   * @param options.isGentle whether clients may send one more request on a connection that they keep,
-   *   if they do so within the time they were told: another server takes their next connection.
    */
-  stop(options?: { readonly isGentle?: boolean | undefined }): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /**
@@ -92,21 +86,16 @@ export async function listen(
   const connections = new ConnectionLimit(server, limits.maxConnections);
   // Without a listener Node destroys a socket that does nothing for this long.
   server.setTimeout(limits.idleTimeoutMs);
-  const rawTargets = new RawTargets(server, limits.maxHeaderBytes);
-  server.on("clientError", (error: ParserError, socket: Socket) => {
-    if (!rawTargets.take(error, socket)) refuse(error, socket);
-  });
-  const { port = 8080, host = "127.0.0.1", socket } = options;
-  const place = socket === undefined ? { port, host } : { path: socket, exclusive: true };
-  await started(server, place, options.options ?? { port: "--port", host: "--host" });
+  server.on("clientError", refuse);
+  const { port = 8080, host = "127.0.0.1" } = options;
+  await started(server, { port, host }, options.options ?? { port: "--port", host: "--host" });
   // Without a listener Node would end the process.
-  server.on("error", (error) => options.onError?.(ioError(error, socket ?? `${host}:${port}`)));
+  server.on("error", (error) => options.onError?.(ioError(error, `${host}:${port}`)));
   return {
     url: urlOf(server),
-    async stop({ isGentle = false } = {}) {
+    stop() {
       isStopping = true;
-      if (isGentle) await idle(server, Math.min(limits.keepAliveMs + 1000, limits.graceMs));
-      await stopped(server, limits.graceMs);
+      return stopped(server, limits.graceMs);
     },
   };
 }
@@ -128,18 +117,14 @@ function portFault(
   }
 }
 
-type ListenPlace =
-  | { readonly port: number; readonly host: string }
-  | { readonly path: string; readonly exclusive: boolean };
-
 function started(
   server: Server,
-  place: ListenPlace,
+  place: { readonly port: number; readonly host: string },
   options: { readonly port: string; readonly host: string },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error): void => {
-      const source = "path" in place ? place.path : `${place.host}:${place.port}`;
+      const source = `${place.host}:${place.port}`;
       const why = portFault(systemCode(error), options);
       reject(
         why === undefined
@@ -150,18 +135,6 @@ function started(
     server.once("error", onError);
     server.listen({ ...place, backlog: BACKLOG }, () => {
       server.off("error", onError);
-      resolve();
-    });
-  });
-}
-
-/** Accepts no more connections, and waits until all are closed, for a time. */
-function idle(server: Server, longestMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, longestMs);
-    // That of `node:http` closes connections on which a request may be under way to us.
-    NetServer.prototype.close.call(server, () => {
-      clearTimeout(timer);
       resolve();
     });
   });
@@ -216,18 +189,8 @@ function refusalOf(code: string | undefined): Problem {
 }
 
 function urlOf(server: Server): string {
-  const listening = server.address();
-  if (typeof listening === "string") return listening;
-  const { address, family, port } = listening as AddressInfo; // it listens
+  const { address, family, port } = server.address() as AddressInfo; // it listens on a port
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
-}
-
-/** What a client may ask of the server; every limit has its option in `mementomap serve`. */
-export interface PublisherLimits {
-  /** Bytes of a batch, decompressed; larger ones are cut off. */
-  readonly maxBatchBytes: number;
-  /** Bytes of a URI within a batch. */
-  readonly maxUriBytes: number;
 }
 
 /** How the server deals with connections. */
@@ -247,11 +210,6 @@ export interface ConnectionLimits {
   readonly graceMs: number;
 }
 
-export const DEFAULT_PUBLISHER_LIMITS: PublisherLimits = {
-  maxBatchBytes: 256 * 2 ** 20,
-  maxUriBytes: 64 * 2 ** 10,
-};
-
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxHeaderBytes: 64 * 2 ** 10,
   maxConnections: 1000,
@@ -261,86 +219,3 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   keepAliveMs: 5_000,
   graceMs: 10_000,
 };
-
-/**
- * Limits the requests a second of each address, with short bursts allowed: a token bucket.
- *
- * IPv6 addresses count by their first 64 bits, which is what one household has. Holds at most
- * `maxAddresses` buckets; the oldest is forgotten first, which errs on the side of answering.
- *
- * @example
- * ```ts
- * import { RateLimit } from "mementomap/server";
- *
- * const limit = new RateLimit({ perSecond: 1, burst: 1 });
- * console.log(limit.take("192.0.2.1"), limit.take("192.0.2.1") > 0);
- * ```
- * ```
- * 0 true
- * ```
- */
-export class RateLimit {
-  readonly #perSecond: number;
-  readonly #burst: number;
-  readonly #maxAddresses: number;
-  readonly #now: () => number;
-  readonly #buckets = new Map<string, { tokens: number; at: number }>();
-
-  constructor(options: {
-    readonly perSecond: number;
-    /** Default twice the rate. */
-    readonly burst?: number;
-    readonly maxAddresses?: number;
-    readonly now?: () => number;
-  }) {
-    this.#perSecond = options.perSecond;
-    this.#burst = Math.max(1, options.burst ?? 2 * options.perSecond);
-    this.#maxAddresses = options.maxAddresses ?? 10_000;
-    this.#now = options.now ?? (() => performance.now());
-  }
-
-  /** Seconds to wait before a request may be made; 0 when it may be made now. */
-  take(address: string): number {
-    const bucket = this.#bucketOf(address);
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond;
-    bucket.tokens -= 1;
-    return 0;
-  }
-
-  /** Counts requests that were made elsewhere. */
-  spend(address: string, requests: number): void {
-    const bucket = this.#bucketOf(address);
-    bucket.tokens = Math.max(-this.#burst, bucket.tokens - requests);
-  }
-
-  /** The bucket of an address as it is now. */
-  #bucketOf(address: string): { tokens: number; at: number } {
-    const key = networkOf(address);
-    const now = this.#now();
-    const bucket = this.#buckets.get(key) ?? this.#add(key, now);
-    const gained = ((now - bucket.at) / 1000) * this.#perSecond;
-    bucket.tokens = Math.min(this.#burst, bucket.tokens + gained);
-    bucket.at = now;
-    return bucket;
-  }
-
-  #add(key: string, now: number): { tokens: number; at: number } {
-    if (this.#buckets.size >= this.#maxAddresses) {
-      const [oldest] = this.#buckets.keys();
-      if (oldest !== undefined) this.#buckets.delete(oldest);
-    }
-    const bucket = { tokens: this.#burst, at: now };
-    this.#buckets.set(key, bucket);
-    return bucket;
-  }
-}
-
-/** `2001:db8:1:2:3::4` → `2001:db8:1:2`; other addresses as they are. */
-function networkOf(address: string): string {
-  if (!address.includes(":") || address.includes(".")) return address;
-  const [head = "", tail] = address.split("::");
-  const front = head === "" ? [] : head.split(":");
-  const back = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
-  return [...front, ...Array.from({ length: zeros }, () => "0"), ...back].slice(0, 4).join(":");
-}

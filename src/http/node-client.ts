@@ -3,17 +3,16 @@ import { holdChunk } from "../bytes/hold-chunk.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { userAgent } from "../files/package-file.ts";
 import { checkSignal, interruption } from "../interruption.ts";
-import type { AnswerHead, AnswerReceiver } from "./exchange.ts";
+import { type AnswerHead, type AnswerReceiver, Exchange } from "./client-exchange.ts";
+import { Connections } from "./connections.ts";
 import {
   type HttpClient,
   httpFailure,
   type HttpRequest,
   type HttpResponse,
 } from "./http-client.ts";
-import { OriginPools } from "./origin-pools.ts";
 import { basicAuthorization, type ProxySettings } from "./proxy.ts";
 import { isRedirect, RedirectTrail } from "./redirects.ts";
-import { HttpExchange } from "./http-exchange.ts";
 
 export interface NodeClientOptions {
   /**
@@ -54,17 +53,17 @@ const HELD_BYTES = 64 * 1024;
 export class NodeClient implements HttpClient {
   readonly #options: NodeClientOptions;
   readonly #agent = userAgent();
-  readonly #pools: OriginPools;
+  readonly #connections: Connections;
 
   constructor(options: NodeClientOptions = {}) {
     const { headersTimeoutMs = TIMEOUT_MS, keptOpenMs = 10_000 } = options;
     this.#options = options;
-    this.#pools = new OriginPools({
+    this.#connections = new Connections({
       connectTimeoutMs: headersTimeoutMs,
       connections: MAX_CONNECTIONS,
       maxHeaderBytes: MAX_HEADER_BYTES,
       keptOpenMs,
-      allowsPrivate: (origin) =>
+      mayBePrivate: (origin) =>
         options.allowsPrivate === true || options.trustedOrigins?.includes(origin) === true,
       lookup: options.lookup,
       proxies: options.proxies,
@@ -94,23 +93,23 @@ export class NodeClient implements HttpClient {
 
   /** Closes all connections, also those that are kept for later. */
   close(): void {
-    this.#pools.close().catch(() => undefined);
+    this.#connections.close().catch(() => undefined);
   }
 
   #ask(address: Address, { method = "GET", headers, signal }: HttpRequest): Promise<HttpResponse> {
     checkSignal(signal);
-    const sent = Object.entries({ "User-Agent": this.#agent, ...headers }).flat();
-    if (address.authorization !== undefined) sent.push("Authorization", address.authorization);
+    const { origin, path, authorization } = address;
     const request = {
-      url: address.origin + address.path,
+      url: origin + path,
       method,
-      headers: sent,
-      followsRedirects: false,
-      maxBytes: Infinity,
-      isBodyAsSent: true,
+      headers: {
+        "User-Agent": this.#agent,
+        ...headers,
+        ...(authorization === undefined ? {} : { Authorization: authorization }),
+      },
     };
     const answer = new Answer(written(address), this.#options, signal);
-    return answer.begin(new HttpExchange(this.#pools, request, answer, 0));
+    return answer.begin(new Exchange(this.#connections, request, answer));
   }
 }
 
@@ -122,7 +121,7 @@ class Answer implements AnswerReceiver {
   readonly #onAbort = (): void => {
     if (this.#signal !== undefined) this.#stop(interruption(this.#signal));
   };
-  #exchange: HttpExchange | undefined;
+  #exchange: Exchange | undefined;
   #resolve: ((response: HttpResponse) => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -138,7 +137,7 @@ class Answer implements AnswerReceiver {
     this.#signal = signal;
   }
 
-  begin(exchange: HttpExchange): Promise<HttpResponse> {
+  begin(exchange: Exchange): Promise<HttpResponse> {
     this.#exchange = exchange;
     this.#signal?.addEventListener("abort", this.#onAbort);
     return new Promise((resolve, reject) => {
@@ -161,12 +160,12 @@ class Answer implements AnswerReceiver {
     });
   }
 
-  onChunk(chunk: Uint8Array): boolean {
+  onChunk(chunk: Uint8Array): void {
     this.#timer?.refresh();
     holdChunk(this.#chunks, chunk);
     this.#heldBytes += chunk.length;
     this.#wake?.();
-    return this.#heldBytes < HELD_BYTES;
+    if (this.#heldBytes >= HELD_BYTES) this.#exchange?.pause();
   }
 
   onEnd(): void {
@@ -189,10 +188,12 @@ class Answer implements AnswerReceiver {
         if (this.#error !== undefined) throw this.#error;
         if (this.#isDone) return;
         this.#timer?.refresh();
-        this.#exchange?.resume();
-        await new Promise<void>((resolve) => {
+        const more = new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
+        // It may give what it has before it returns.
+        this.#exchange?.resume();
+        await more;
       }
     } finally {
       this.#discard();

@@ -158,7 +158,7 @@ export function privateAddressRefusal(place: string, address: string): MementoMa
 }
 
 /** What a name resolved to. A resolver that failed, or a broken one, gives nothing at all. */
-function addressesOf(found: unknown): string[] {
+export function addressesOf(found: unknown): string[] {
   if (typeof found === "string") return [found];
   return Array.isArray(found)
     ? found.map((each: { readonly address: string }) => each.address)

@@ -23,7 +23,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: ReplyHeaders;
   /** A chunk may be written over when the next is asked for. */
-  readonly body?: string | AsyncIterable<Uint8Array> | undefined;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   /** Called once when the body was sent, or will not be read on. */
   readonly release?: (() => Promise<void>) | undefined;
   /** Whether the connection cannot be used again, because the request was not read to its end. */
@@ -235,7 +235,9 @@ export function judgeConditions(
     : "send";
 }
 
-const SINGLE_RANGE = /^\s*bytes\s*=\s*(?:(\d{1,15})\s*-\s*(\d{1,15})?|-\s*(\d{1,15}))\s*,?\s*$/i;
+/** Of a header without blanks. */
+const SINGLE_RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15})),?$/i;
+const MAX_RANGE_CHARACTERS = 100;
 
 /**
  * Reads `Range`, if `If-Range` still holds.
@@ -247,7 +249,8 @@ export function judgeRange(headers: IncomingHttpHeaders, found: Representation):
   const { range } = headers;
   const ifRange = headers["if-range"]?.toString();
   if (range === undefined || (ifRange !== undefined && !isStillThe(found, ifRange))) return "whole";
-  const [all, from, to, last] = SINGLE_RANGE.exec(range) ?? [];
+  if (range.length > MAX_RANGE_CHARACTERS) return "whole";
+  const [all, from, to, last] = SINGLE_RANGE.exec(range.replaceAll(/[ \t]/g, "")) ?? [];
   if (all === undefined) return "whole";
   const { size } = found.body;
   if (from === undefined) {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { type HttpRequest, type Problem, problemReply, type Reply } from "./reply.ts";
+import type { Socket } from "node:net";
+import { type HttpRequest, INTERNAL_ERROR, problemReply, type Reply } from "./reply.ts";
 
 /** A request of `node:http`, or of a framework on top of it. */
 export class NodeRequest implements HttpRequest {
@@ -38,114 +39,108 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
-/** An answer that is whole. */
-export interface WholeAnswer {
-  readonly status: number;
-  /** Names and values by turns, without what Node writes itself. */
-  readonly fields: readonly string[];
-  readonly body: string | Uint8Array;
-}
-
-/** Sends an answer, as {@link endSoon} does. */
-export function sendWhole(response: ServerResponse, { status, fields, body }: WholeAnswer): void {
-  response.writeHead(status, [...fields]);
-  endSoon(response, body);
-}
-
-/** Responses that have a head, and the rest of them. */
-let unsent: { readonly response: ServerResponse; readonly body: WholeAnswer["body"] }[] = [];
+/** Pipelined requests of a connection that wait for the responses before theirs. */
+const WAITING = new WeakMap<Socket, (() => void)[]>();
 
 /**
- * Ends a response at the end of this turn of the event loop, together with the others of it. A client or a proxy on this
- * machine is woken once for all of them, and not for each.
+ * Starts to answer a request once the responses before it on its connection have been sent, so that a
+ * connection has one response in memory. Until then no more requests are read from it.
  */
-function endSoon(response: ServerResponse, body: WholeAnswer["body"]): void {
-  if (unsent.push({ response, body }) === 1) setImmediate(endUnsent);
-}
-
-function endUnsent(): void {
-  const all = unsent;
-  unsent = [];
-  for (const { response, body } of all) {
-    try {
-      response.end(body);
-    } catch {
-      // A framework that wraps responses may throw; the others are to be ended all the same.
-      response.destroy();
-    }
+export function inTurn(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  answer: () => void,
+): void {
+  const start = (): void => {
+    response.once("close", () => startNext(socket));
+    answer();
+  };
+  const waiting = WAITING.get(socket);
+  if (waiting === undefined) {
+    WAITING.set(socket, []);
+    start();
+  } else {
+    waiting.push(start);
+    socket.pause();
   }
 }
 
-/**
- * Sends a reply. The promise is there only if the reply takes more than one step.
- *
- * Holds one chunk; waits for the reader after each. When the body fails in the middle the connection
- * is cut, so that the client sees that the content is not complete.
- */
-export function sendReply(response: ServerResponse, reply: Reply): void | Promise<void> {
-  const { status, headers, body, release } = reply;
-  if (reply.closesConnection === true) response.setHeader("Connection", "close");
-  response.writeHead(status, headers);
-  if (typeof body === "object") return sendChunks(response, body, release);
-  endSoon(response, body ?? "");
-  return release?.();
+function startNext(socket: Socket): void {
+  const waiting = WAITING.get(socket) ?? [];
+  const next = waiting.shift();
+  if (next === undefined || socket.destroyed) {
+    WAITING.delete(socket);
+    return;
+  }
+  next();
+  if (waiting.length > 0) socket.pause();
+  else socket.resume();
 }
 
-async function sendChunks(
+/** Small enough that a thousand slow readers hold little, large enough to be quick. */
+const CHUNK_BYTES = 65_536;
+/** A reader that takes less than a chunk in this time is disconnected. */
+const MAX_CHUNK_MS = 30_000;
+
+/**
+ * Sends a reply, a chunk at a time; waits for the reader after each.
+ *
+ * When the body fails in the middle the connection is cut, so that the client sees that the content is
+ * not complete.
+ *
+ * @throws what making the body throws, and what Node says about headers that cannot be sent.
+ */
+export async function sendReply(
   response: ServerResponse,
-  chunks: AsyncIterable<Uint8Array>,
-  release: Reply["release"],
+  { status, headers, body, release, closesConnection = false }: Reply,
+  maxChunkMs: number = MAX_CHUNK_MS,
 ): Promise<void> {
   try {
-    for await (const chunk of chunks) {
-      await flushed(response, chunk);
-      if (response.destroyed) return;
+    if (closesConnection) response.setHeader("Connection", "close");
+    response.writeHead(status, headers);
+    if (body === undefined || (isWhole(body) && body.length <= CHUNK_BYTES)) {
+      response.end(body);
+      return;
+    }
+    for await (const chunk of isWhole(body) ? chunksOf(body) : body) {
+      if (!(await isTaken(response, chunk, maxChunkMs))) return;
     }
     response.end();
   } catch (error) {
-    response.destroy();
+    if (response.headersSent) response.destroy();
+    else await sendReply(response, problemReply(INTERNAL_ERROR));
     throw error;
   } finally {
     await release?.();
   }
 }
 
-/** Writes a chunk and waits until it has left the process, or the reader has gone. */
-function flushed(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+function isWhole(body: NonNullable<Reply["body"]>): body is string | Uint8Array {
+  return typeof body === "string" || body instanceof Uint8Array;
+}
+
+function* chunksOf(body: string | Uint8Array): Generator<Uint8Array, void, undefined> {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    yield bytes.subarray(at, at + CHUNK_BYTES);
+  }
+}
+
+/** Writes a chunk and waits until it has left the process; false when the reader has gone. */
+function isTaken(response: ServerResponse, chunk: Uint8Array, maxMs: number): Promise<boolean> {
   return new Promise((resolve) => {
+    const end = (isWritten: boolean): void => {
+      clearTimeout(timer);
+      response.off("close", gone);
+      resolve(isWritten && !response.destroyed);
+    };
+    const gone = (): void => end(false);
+    const timer = setTimeout(() => response.destroy(), maxMs);
     if (response.destroyed) {
-      resolve();
+      gone();
       return;
     }
-    response.once("close", resolve);
-    response.write(chunk, () => {
-      response.off("close", resolve);
-      resolve();
-    });
+    response.once("close", gone);
+    response.write(chunk, () => end(true));
   });
-}
-
-/** Writes a block and waits until there is room for more; false when the reader has gone. */
-export async function writeBlock(response: ServerResponse, block: Uint8Array): Promise<boolean> {
-  if (response.destroyed) return false;
-  if (response.write(block)) return true;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      response.off("drain", done).off("close", done);
-      resolve();
-    };
-    response.on("drain", done).on("close", done);
-  });
-  return !response.destroyed;
-}
-
-/** Answers with a problem document; does nothing but end a response that has begun already. */
-export function sendProblem(response: ServerResponse, problem: Problem, isHead: boolean): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const { status, headers, body } = problemReply(problem);
-  response.writeHead(status, headers);
-  response.end(isHead ? undefined : body);
 }

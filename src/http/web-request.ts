@@ -1,10 +1,21 @@
 import { bodyChunks } from "./http-client.ts";
 import type { HttpRequest, Reply } from "./reply.ts";
 
-/** What servers other than `node:http` tell about a client beside its `Request`. */
+/**
+ * What servers other than `node:http` tell about a client beside its `Request`: an address, Bun's server,
+ * or what Deno says about the connection. Without an address requests count towards no rate limit.
+ */
 export interface FetchClient {
-  /** The address of the connection; without it requests count towards no rate limit. */
-  readonly address?: string | undefined;
+  /** The address of the connection. */
+  readonly address?: unknown;
+  requestIP?(request: Request): { readonly address: string } | null;
+  readonly remoteAddr?: { readonly hostname?: string } | undefined;
+}
+
+function addressOf(request: Request, client: FetchClient): string {
+  // Bun's server has an `address` too: where it listens.
+  if (typeof client.requestIP === "function") return client.requestIP(request)?.address ?? "";
+  return typeof client.address === "string" ? client.address : (client.remoteAddr?.hostname ?? "");
 }
 
 /** A `Request` as servers of the web platform give it to their handlers. */
@@ -16,13 +27,13 @@ export class WebRequest implements HttpRequest {
   readonly remoteAddress: string;
   readonly #request: Request;
 
-  constructor(request: Request, { address = "" }: FetchClient = {}) {
+  constructor(request: Request, client: FetchClient = {}) {
     const [, scheme = "", host = "", target = ""] = WEB_URL.exec(request.url) ?? [];
     this.#request = request;
     this.target = target;
     this.headers = { host, ...Object.fromEntries(request.headers) };
     this.protocol = scheme === "https" ? "https" : "http";
-    this.remoteAddress = address;
+    this.remoteAddress = addressOf(request, client);
   }
 
   get method(): string {
@@ -59,11 +70,14 @@ export function webResponse(reply: Reply, onEnd: (sent: Sent) => void): Response
     onEnd(sent);
     await release?.();
   };
-  if (typeof body === "object") {
+  if (typeof body === "object" && !(body instanceof Uint8Array)) {
     return new Response(bodyStream(body, end), { status, headers });
   }
-  onEnd({ bytes: body === undefined ? 0 : Buffer.byteLength(body) });
-  return new Response(body ?? null, { status, headers });
+  void end({ bytes: body === undefined ? 0 : Buffer.byteLength(body) });
+  return new Response(typeof body === "object" ? Buffer.from(body) : (body ?? null), {
+    status,
+    headers,
+  });
 }
 
 function bodyStream(

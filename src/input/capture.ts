@@ -1,16 +1,7 @@
-import type { JsonLayout } from "./json-layout.ts";
 import { uriOfSurt } from "../surt/key-bytes.ts";
 import { surtBytes } from "../surt/uri-to-surt.ts";
-import { unescapeJson } from "../bytes/json-members.ts";
-import {
-  BACKSLASH,
-  CLOSE_PAREN,
-  isDigit,
-  MINUS,
-  QUESTION,
-  SLASH,
-  standsAt,
-} from "../bytes/bytes.ts";
+import { unescapedBytes } from "../bytes/json-members.ts";
+import { CLOSE_PAREN, COLON, isDigit, MINUS, QUESTION, SLASH, standsAt } from "../bytes/bytes.ts";
 
 /** What a line of an index turned out to be. */
 export const ROW = {
@@ -33,18 +24,16 @@ export type RowKind = (typeof ROW)[keyof typeof ROW];
 /**
  * One row of an index, as byte ranges of the line it was read from.
  *
- * Every input format fills the same capture. A range that the format lacks, or that was not
- * asked for, starts at -1. One object is reused for all rows.
+ * Every input format fills the same capture. A range that the row lacks starts at -1. One object is
+ * reused for all rows.
  */
 export class Capture {
-  /** Bytes at the start of the line that are known to belong to the key column; set by the reader. */
-  knownKeyBytes = 0;
-  /** The SURT column. */
-  keyStart = -1;
-  keyEnd = -1;
-  /** The original URI; looked at where there is no SURT column, and by filters. */
+  /** The original URI, of which the key is made. */
   uriStart = -1;
   uriEnd = -1;
+  /** The key column, a SURT; it counts only where the row has no URI. */
+  keyStart = -1;
+  keyEnd = -1;
   /** Digits, YYYYMMDDhhmmss or a prefix of it. */
   dateStart = -1;
   dateEnd = -1;
@@ -87,27 +76,11 @@ export class Capture {
 }
 
 /** Reads the lines of one index format. */
-export interface RowParser {
-  /** Whether lines begin with a key column. */
-  readonly leadsWithKey: boolean;
-  /** How the JSON block of the row parsed last was laid out, if it was opened and is regular. */
-  readonly layout?: JsonLayout | undefined;
+export interface LineReader {
+  /** Says that lines of these bytes are read next, from front to back. */
+  take?(bytes: Uint8Array): void;
   /** Fills `capture` from the line `bytes[start, end)`, without its terminator; never empty. */
-  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
-  /**
-   * Whether a line is a capture, judged by what follows its key column, `bytes[keyEnd, end)`.
-   *
-   * Called for lines with the key column of the last capture, where nothing else is needed;
-   * false if only `parse` can tell. Not all formats have such a short cut.
-   */
-  repeats?(bytes: Uint8Array, keyEnd: number, end: number): boolean;
-}
-
-/** Which parts of a row the caller needs besides key and date. */
-export interface RowNeeds {
-  readonly uri: boolean;
-  readonly status: boolean;
-  readonly mime: boolean;
+  read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
 }
 
 /** No percent-encoded SURT is longer than this many times its URI. */
@@ -123,7 +96,7 @@ export class CaptureSurt {
     if (!hasEscapes && !isForeignSurt) return this.#make(row, uriStart, uriEnd);
     const uri = isForeignSurt
       ? uriOfSurt(row, uriStart, uriEnd)
-      : new TextEncoder().encode(unescapeJson(row, uriStart, uriEnd));
+      : unescapedBytes(row, uriStart, uriEnd);
     return this.#make(uri, 0, uri.length);
   }
 
@@ -186,7 +159,7 @@ function daysOf(bytes: Uint8Array, start: number): number {
 }
 
 /** An absent column, or the `-` that stands for no value. */
-export function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
+function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
   return start === -1 || end === start || (end - start === 1 && bytes[start] === MINUS);
 }
 
@@ -204,10 +177,43 @@ const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:"
 const FIRST_BYTES = new Uint8Array(256);
 for (const [first] of NON_WEB_SCHEMES) FIRST_BYTES[first] = 1;
 
-/** Whether a SURT or URI names something else than a web page. */
+/** Whether a URI names something else than a web page. */
 export function isNonWeb(bytes: Uint8Array, start: number, end: number): boolean {
   if (start >= end || FIRST_BYTES[bytes[start]] === 0) return false;
   return NON_WEB_SCHEMES.some((scheme) => standsAt(bytes, start, end, scheme));
+}
+
+/**
+ * The same of a key column. `dns:8080)/a` is a page of the host `dns`: in a SURT, a port follows the
+ * colon.
+ */
+export function isNonWebKey(bytes: Uint8Array, start: number, end: number): boolean {
+  if (!isNonWeb(bytes, start, end)) return false;
+  let at = bytes.indexOf(COLON, start) + 1;
+  while (at < end && isDigit(bytes[at])) at++;
+  return at >= end || bytes[at] !== CLOSE_PAREN;
+}
+
+/**
+ * What a row is whose columns are known: it is judged, and keyed, by its URI. Where that is missing,
+ * the key column counts; one that is not a SURT, as `example.com/a` in older files, stands for the
+ * URI.
+ */
+export function judgeRow(bytes: Uint8Array, capture: Capture): RowKind {
+  const { keyStart, keyEnd, uriStart, uriEnd } = capture;
+  if (!isNothing(bytes, uriStart, uriEnd)) {
+    return isNonWeb(bytes, uriStart, uriEnd) ? ROW.nonWeb : ROW.capture;
+  }
+  capture.uriStart = capture.uriEnd = -1;
+  if (isNothing(bytes, keyStart, keyEnd) || isNonWebKey(bytes, keyStart, keyEnd)) {
+    return ROW.nonWeb;
+  }
+  if (!looksLikeSurt(bytes, keyStart, keyEnd)) {
+    capture.uriStart = keyStart;
+    capture.uriEnd = keyEnd;
+    capture.keyStart = capture.keyEnd = -1;
+  }
+  return ROW.capture;
 }
 
 /** Whether a column holds a SURT, `com,example)/a`, and not `example.com/a`. */
@@ -230,30 +236,14 @@ function endsHost(bytes: Uint8Array, paren: number, end: number): boolean {
 }
 
 /** The MIME type that index files give to revisits; JSON may have a backslash before the slash. */
-const TYPES = ["warc/revisit", "warc\\/revisit"].map((type) => new TextEncoder().encode(type));
-
-const WARC: Uint8Array = new TextEncoder().encode('"warc');
-const REVISIT: Uint8Array = new TextEncoder().encode('revisit"');
-const LOWER_R = REVISIT[0];
-
-/**
- * Whether a line with a JSON block has the MIME type of revisits in it, `"warc/revisit"`. For lines
- * whose JSON is not opened; that it stands for something else than the type is out of the question.
- */
-export function hasRevisitType(bytes: Uint8Array, start: number, end: number): boolean {
-  const last = end - REVISIT.length;
-  for (let i = start + WARC.length; i < last; i++) {
-    if (bytes[i] !== SLASH || bytes[i + 1] !== LOWER_R) continue;
-    const typeEnd = bytes[i - 1] === BACKSLASH ? i - 1 : i;
-    const type = typeEnd - WARC.length;
-    if (standsAt(bytes, i + 1, end, REVISIT) && standsAt(bytes, type, end, WARC)) return true;
-  }
-  return false;
-}
+const REVISIT_TYPES = ["warc/revisit", "warc\\/revisit"].map((type) => encoder.encode(type));
+const LOWER_W = 0x77;
 
 /** Whether a row is of a revisit: the page was captured, found unchanged, and not stored again. */
-export function isRevisit(bytes: Uint8Array, capture: Capture): boolean {
-  const { mimeStart, mimeEnd } = capture;
+export function isRevisit(bytes: Uint8Array, { mimeStart, mimeEnd }: Capture): boolean {
+  if (mimeStart === -1 || bytes[mimeStart] !== LOWER_W) return false;
   const length = mimeEnd - mimeStart;
-  return TYPES.some((type) => length === type.length && standsAt(bytes, mimeStart, mimeEnd, type));
+  return REVISIT_TYPES.some(
+    (type) => length === type.length && standsAt(bytes, mimeStart, mimeEnd, type),
+  );
 }

@@ -1,7 +1,11 @@
+import { refuseDeepNesting } from "../ukvs/header.ts";
+import { isChunk, type StreamPart } from "../bytes/damage.ts";
 import { lineBatches } from "../bytes/lines.ts";
+import { withoutMark } from "../bytes/peek.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { ROW } from "./capture.ts";
-import { type CaptureBatch, CaptureBatches, type CaptureText } from "./capture-batch.ts";
+import { byteString } from "../bytes/bytes.ts";
+import { type CaptureText, plainLine, rowLine, type RowSource } from "./rows.ts";
+import { rejoined, textOf, unbroken } from "./stream-lines.ts";
 
 /** What CDX servers call the members of a capture. */
 const NAMES = {
@@ -13,28 +17,36 @@ const NAMES = {
 } as const satisfies Record<keyof CaptureText, readonly string[]>;
 
 /**
- * Reads what CDX servers answer for `output=json`, as captures: an array of rows whose first names
- * the columns (Internet Archive, OutbackCDX), an array of objects, or an object a line (pywb).
- * Anything else becomes a bad row.
+ * Writes what CDX servers answer for `output=json` as lines: an array of rows whose first names the
+ * columns (Internet Archive, OutbackCDX), an array of objects, or an object a line (pywb). Anything
+ * else stays as it is, and is a bad line.
  *
  * Objects are read as a stream; an array is held whole.
  *
  * @throws MM_BAD_INPUT, MM_LIMIT
  */
-export async function* cdxJsonCaptures(
-  chunks: AsyncIterable<Uint8Array>,
-  options: { readonly source: string; readonly isArray: boolean; readonly maxLineBytes: number },
-): AsyncGenerator<CaptureBatch, void, undefined> {
-  const captures = new CaptureBatches();
-  for await (const row of options.isArray
-    ? arrayRows(await wholeText(chunks, options.source), options.source)
-    : objectRows(chunks, options)) {
-    if (typeof row === "string") captures.addOther(row === "" ? ROW.blank : ROW.bad, row);
-    else captures.add(row);
-    if (captures.isFull) yield captures.take();
+export const cdxJsonRows: RowSource = async function* (parts, options) {
+  const held: StreamPart[] = [];
+  const rest = parts[Symbol.asyncIterator]();
+  let isArray: boolean | undefined;
+  while (isArray === undefined) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    held.push(next.value);
+    const text = isChunk(next.value) ? byteString(next.value, 0, next.value.length) : "";
+    const first = /[^\s\xef\xbb\xbf]/.exec(text)?.[0];
+    isArray = first === undefined ? undefined : first === "[";
   }
-  if (!captures.isEmpty) yield captures.take();
-}
+  const chunks = rejoined(held, rest);
+  for await (const row of isArray === true
+    ? arrayRows(
+        await wholeText(withoutMark(unbroken(chunks, options.source)), options.source),
+        options.source,
+      )
+    : objectRows(textOf(chunks, options), options)) {
+    yield typeof row === "string" ? plainLine(row) : rowLine(row);
+  }
+};
 
 /** A capture, or the text of something else. */
 type Found = CaptureText | string;
@@ -51,10 +63,11 @@ function* arrayRows(text: string, source: string): Generator<Found, void, undefi
     } else if (values.length < names.length) {
       yield JSON.stringify(values);
     } else {
-      yield rowOf((name) => {
+      const row = rowOf((name) => {
         const at = names.indexOf(name);
         return at === -1 ? undefined : (values[at] as unknown);
       });
+      yield capture(row, JSON.stringify(values));
     }
   }
 }
@@ -96,16 +109,22 @@ async function* objectRows(
 function parsedRow(text: string): Found {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? objectRow(value) : text;
+    refuseDeepNesting(value);
+    return objectRow(value, text);
   } catch {
     return text;
   }
 }
 
-function objectRow(value: unknown): Found {
-  const row = isObject(value) ? rowOf((name) => value[name]) : undefined;
-  const isCapture = row !== undefined && (row.key !== "" || row.uri !== "");
-  return isCapture ? row : JSON.stringify(value);
+function objectRow(value: unknown, text: string = JSON.stringify(value)): Found {
+  if (!isObject(value)) return text;
+  const row = rowOf((name) => value[name]);
+  return row.key === "" && row.uri === "" ? text : capture(row, text);
+}
+
+/** The capture that a row tells of; its text where it has no datetime. */
+function capture(row: CaptureText, text: string): Found {
+  return /^\d{4,17}$/.test(row.date ?? "") ? row : text;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -129,6 +148,7 @@ function rowOf(member: (name: string) => unknown): CaptureText {
 function parseArray(text: string, source: string): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(text);
+    refuseDeepNesting(value);
     if (Array.isArray(value)) return value as unknown[];
   } catch (cause) {
     throw notAnArray(text, source, cause);

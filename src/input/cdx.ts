@@ -1,22 +1,11 @@
 import { AT, BANG, SPACE } from "../bytes/bytes.ts";
-import {
-  type Capture,
-  dateEnd,
-  isNonWeb,
-  isNothing,
-  looksLikeSurt,
-  ROW,
-  type RowKind,
-  type RowParser,
-} from "./capture.ts";
+import { type Capture, dateEnd, judgeRow, type LineReader, ROW, type RowKind } from "./capture.ts";
 
 /** Where the columns of a CDX file are; -1 for those it does not have. */
 export interface CdxColumns {
   readonly delimiter: number;
   /** `N` or `A`: the massaged URL, mostly a SURT. */
   readonly key: number;
-  /** The same where keys are made from URIs; looked at in rows that have none. */
-  readonly spareKey?: number | undefined;
   /** `b` */
   readonly date: number;
   /** `a` */
@@ -65,28 +54,19 @@ function columnsOf(letters: readonly string[], delimiter: number): CdxColumns {
   };
 }
 
-/**
- * CDX: one capture a line, columns as the header names them.
- *
- * The key column counts as a SURT if it has a `)`. Older files hold a plain host and path there;
- * then the row is keyed by its original URI.
- */
-export class CdxParser implements RowParser {
-  readonly leadsWithKey: boolean;
+/** CDX: one capture a line, columns as the header names them. */
+export class CdxReader implements LineReader {
   readonly #columns: CdxColumns;
   readonly #lastColumn: number;
-  #spareStart = -1;
-  #spareEnd = -1;
 
   constructor(columns: CdxColumns) {
     this.#columns = columns;
-    this.leadsWithKey = columns.key === 0;
     const { key, date, uri, mime, status } = columns;
     this.#lastColumn = Math.max(key, date, uri, mime, status);
   }
 
-  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
-    const { delimiter, key, spareKey, date, uri, mime, status } = this.#columns;
+  read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    const { delimiter, key, date, uri, mime, status } = this.#columns;
     const first = bytes[start];
     if (first === delimiter) return this.#checkHeader(bytes, start, end, capture);
     if ((first === BANG || first === AT) && delimiter === SPACE) return ROW.header;
@@ -94,14 +74,11 @@ export class CdxParser implements RowParser {
     let at = start;
     for (let column = 0; column <= this.#lastColumn; column++) {
       if (at > end) return capture.reject(`expected at least ${this.#lastColumn + 1} columns`);
-      let columnEnd = column === 0 ? at + capture.knownKeyBytes : at;
+      let columnEnd = at;
       while (columnEnd < end && bytes[columnEnd] !== delimiter) columnEnd++;
       if (column === key) {
         capture.keyStart = at;
         capture.keyEnd = columnEnd;
-      } else if (column === spareKey) {
-        this.#spareStart = at;
-        this.#spareEnd = columnEnd;
       } else if (column === date) {
         capture.dateStart = at;
         capture.dateEnd = columnEnd;
@@ -117,7 +94,10 @@ export class CdxParser implements RowParser {
       }
       at = columnEnd + 1;
     }
-    return this.#check(bytes, capture);
+    if (date !== -1 && dateEnd(bytes, capture.dateStart, capture.dateEnd) !== capture.dateEnd) {
+      return capture.reject("expected a datetime of 4 to 17 digits");
+    }
+    return judgeRow(bytes, capture);
   }
 
   /** A header line may come again, where files were joined, but must not change the columns. */
@@ -135,31 +115,4 @@ export class CdxParser implements RowParser {
       ? ROW.header
       : capture.reject("the columns change here; read such files one by one");
   }
-
-  #check(bytes: Uint8Array, capture: Capture): RowKind {
-    if (this.#spareStart !== -1 && isNothing(bytes, capture.uriStart, capture.uriEnd)) {
-      capture.keyStart = this.#spareStart;
-      capture.keyEnd = this.#spareEnd;
-    }
-    return judgeColumns(bytes, capture);
-  }
-}
-
-/** What a row is whose columns are known. Keys it by its URI where its key is not a SURT. */
-export function judgeColumns(bytes: Uint8Array, capture: Capture): RowKind {
-  const { keyStart, keyEnd, dateStart, uriStart, uriEnd } = capture;
-  if (dateStart !== -1 && dateEnd(bytes, dateStart, capture.dateEnd) !== capture.dateEnd) {
-    return capture.reject("expected a datetime of 4 to 17 digits");
-  }
-  if (isNothing(bytes, keyStart, keyEnd) && isNothing(bytes, uriStart, uriEnd)) return ROW.nonWeb;
-  if (uriStart !== -1 && isNonWeb(bytes, uriStart, uriEnd)) return ROW.nonWeb;
-  if (keyStart === -1) return ROW.capture;
-  if (isNonWeb(bytes, keyStart, keyEnd)) return ROW.nonWeb;
-  if (looksLikeSurt(bytes, keyStart, keyEnd)) return ROW.capture;
-  if (isNothing(bytes, uriStart, uriEnd)) {
-    capture.uriStart = keyStart;
-    capture.uriEnd = keyEnd;
-  }
-  capture.keyStart = capture.keyEnd = -1;
-  return ROW.capture;
 }

@@ -1,200 +1,248 @@
-import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, QUOTE, SPACE, TAB } from "../bytes/bytes.ts";
 import {
-  type Capture,
-  dateEnd,
-  isNonWeb,
-  ROW,
-  type RowKind,
-  type RowNeeds,
-  type RowParser,
-  surtHostEnd,
-} from "./capture.ts";
+  AT,
+  BACKSLASH,
+  BANG,
+  CLOSE_BRACE,
+  COMMA,
+  NextByte,
+  OPEN_BRACE,
+  QUOTE,
+  SPACE,
+  TAB,
+} from "../bytes/bytes.ts";
+import { type Capture, dateEnd, judgeRow, type LineReader, ROW, type RowKind } from "./capture.ts";
 import { JsonMembers } from "../bytes/json-members.ts";
-import { FACT, JsonLayout, JsonLayouts } from "./json-layout.ts";
 
-const LOWER_H = 0x68;
-const LOWER_U = 0x75;
+/** What a member of the JSON block of a row tells; bits of a number. */
+const FACT = { uri: 1, status: 2, mime: 4 } as const;
+const ALL_FACTS = FACT.uri | FACT.status | FACT.mime;
+
 /**
  * CDXJ: `surt datetime {json}`, as pywb, WACZ and others write it.
  *
- * The JSON block is opened only when something from it is needed: by a filter, or the URI where the
- * key is not a SURT.
+ * Nearly all rows of an index have the same members in the same order. So where the bytes between two
+ * values are those of an earlier row, names and punctuation are not looked at one by one. What a line
+ * is does not depend on the lines before it.
  */
-export class CdxjParser implements RowParser {
-  readonly leadsWithKey = true;
-  layout: JsonLayout | undefined;
-  readonly #needs: RowNeeds;
-  readonly #needsJson: boolean;
-  /** Facts that are wanted of every row, besides the URI. */
-  readonly #wanted: number;
-  readonly #keyedByUri: boolean;
+export class CdxjReader implements LineReader {
   readonly #json = new JsonMembers();
-  readonly #layouts = new JsonLayouts();
-  /** Where the last key that is a SURT has its `)`, from its start. */
-  #hostEnd = 0;
+  readonly #spaces = new NextByte(SPACE);
+  readonly #quotes = new NextByte(QUOTE);
+  readonly #backslashes = new NextByte(BACKSLASH);
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  /** The layouts that rows had lately, that of the last row first. */
+  readonly #layouts: JsonLayout[] = [];
 
-  /** @param keyedByUri make keys of the URIs; the key column is used only where there is none. */
-  constructor(needs: RowNeeds, keyedByUri: boolean = false) {
-    this.#needs = { ...needs, uri: needs.uri || keyedByUri };
-    this.#needsJson = keyedByUri || needs.uri || needs.status || needs.mime;
-    this.#keyedByUri = keyedByUri;
-    this.#wanted = (needs.status ? FACT.status : 0) | (needs.mime ? FACT.mime : 0);
+  take(bytes: Uint8Array): void {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#spaces.take(bytes);
+    this.#quotes.take(bytes);
+    this.#backslashes.take(bytes);
   }
 
-  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+  read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     const first = bytes[start];
-    if (first === BANG || first === AT) return ROW.header;
-    let at = start + capture.knownKeyBytes;
-    while (at < end && bytes[at] > SPACE) at++;
-    if (at === start || at === end || !isBlank(bytes[at])) {
-      return capture.reject("expected a key, a blank and a datetime");
+    if ((first === BANG || first === AT) && isHeader(bytes, start, end)) return ROW.header;
+    capture.reset();
+    const block = this.#readColumns(bytes, start, end, capture);
+    if (block === -1) return ROW.bad;
+    if (!this.#matchLayouts(bytes, block, end, capture)) {
+      if (!this.#walk(bytes, block, end, capture))
+        return capture.reject("the JSON block is broken");
+    }
+    let last = end - 1;
+    while (bytes[last] <= SPACE) last--;
+    if (bytes[last] !== CLOSE_BRACE) return capture.reject("the JSON block has no end");
+    return judgeRow(bytes, capture);
+  }
+
+  /** Reads what comes before the JSON block; returns where that begins, or -1. */
+  #readColumns(bytes: Uint8Array, start: number, end: number, capture: Capture): number {
+    let keyEnd = this.#spaces.from(start);
+    let date = keyEnd + 1;
+    let digitsEnd = date < end ? dateEnd(bytes, date, end) : -1;
+    let block = digitsEnd + 1;
+    const isUsual = digitsEnd !== -1 && bytes[digitsEnd] === SPACE && bytes[block] === OPEN_BRACE;
+    if (!isUsual || keyEnd === start) {
+      // Others write TABs, or several blanks.
+      keyEnd = start;
+      while (keyEnd < end && bytes[keyEnd] > SPACE) keyEnd++;
+      date = skipBlanks(bytes, keyEnd, end);
+      digitsEnd = dateEnd(bytes, date, end);
+      block = digitsEnd === -1 ? end : skipBlanks(bytes, digitsEnd, end);
+      if (keyEnd === start || date === keyEnd) {
+        capture.reject("expected a key, a blank and a datetime");
+        return -1;
+      }
+      if (digitsEnd === -1 || (block === digitsEnd && block < end)) {
+        capture.reject("expected a datetime of 4 to 17 digits behind the key");
+        return -1;
+      }
+    }
+    if (block >= end || bytes[block] !== OPEN_BRACE) {
+      capture.reject("expected a JSON block behind the datetime");
+      return -1;
     }
     capture.keyStart = start;
-    capture.keyEnd = at;
-    while (at < end && isBlank(bytes[at])) at++;
-    capture.dateStart = at;
-    at = capture.dateEnd = dateEnd(bytes, at, end);
-    if (at === -1 || (at < end && !isBlank(bytes[at]))) {
-      return capture.reject("expected a datetime of 4 to 17 digits behind the key");
-    }
-    while (at < end && isBlank(bytes[at])) at++;
-    if (bytes[at] !== OPEN_BRACE || at >= end) {
-      return capture.reject("expected a JSON block behind the datetime");
-    }
-    // A key that is known, or the start of one that is, is of the web.
-    const isNew = capture.knownKeyBytes < capture.keyEnd - start;
-    if (isNew && isNonWeb(bytes, start, capture.keyEnd)) return ROW.nonWeb;
-    if (hasNonWebUri(bytes, at, end)) return ROW.nonWeb;
-    const isKeyed = this.#hasSurt(bytes, capture);
-    if (isKeyed && !this.#needsJson) return ROW.capture;
-    const kind = this.#parseJson(bytes, at, end, capture, !isKeyed || this.#needs.uri);
-    if (!isKeyed || (this.#keyedByUri && capture.uriStart !== -1)) keyByUri(capture);
-    return kind;
+    capture.keyEnd = keyEnd;
+    capture.dateStart = date;
+    capture.dateEnd = digitsEnd;
+    return block;
   }
 
-  repeats(bytes: Uint8Array, keyEnd: number, end: number): boolean {
-    if (this.#needsJson || keyEnd >= end || bytes[keyEnd] !== SPACE) return false;
-    const at = dateEnd(bytes, keyEnd + 1, end);
-    if (at === -1 || at + 1 >= end || bytes[at] !== SPACE) return false;
-    return bytes[at + 1] === OPEN_BRACE && !hasNonWebUri(bytes, at + 1, end);
-  }
-
-  #hasSurt(bytes: Uint8Array, capture: Capture): boolean {
-    const { keyStart, keyEnd, knownKeyBytes } = capture;
-    // What is known is the start of a key that is a SURT.
-    if (knownKeyBytes > this.#hostEnd + 1 && bytes[keyStart + this.#hostEnd] === CLOSE_PAREN) {
+  #matchLayouts(bytes: Uint8Array, block: number, end: number, capture: Capture): boolean {
+    const layouts = this.#layouts;
+    for (let i = 0; i < layouts.length; i++) {
+      const layout = layouts[i];
+      if (!this.#match(layout, bytes, block, end, capture)) continue;
+      if (i > 0) {
+        layouts[i] = layouts[0];
+        layouts[0] = layout;
+      }
       return true;
     }
-    const hostEnd = surtHostEnd(bytes, keyStart, keyEnd);
-    if (hostEnd === -1) return false;
-    this.#hostEnd = hostEnd - keyStart;
+    return false;
+  }
+
+  /** Whether a block has this layout; fills the capture from its values. */
+  #match(
+    { text, view: textView, gapEnds, facts }: JsonLayout,
+    bytes: Uint8Array,
+    block: number,
+    end: number,
+    capture: Capture,
+  ): boolean {
+    const view = this.#view;
+    if (block + text.length > end) return false;
+    capture.uriStart = capture.statusStart = capture.mimeStart = -1;
+    capture.hasEscapes = false;
+    let at = block;
+    let gap = 0;
+    for (let i = 0; i < gapEnds.length; i++) {
+      const gapEnd = gapEnds[i];
+      if (at + gapEnd - gap > end) return false;
+      while (gap + 4 <= gapEnd) {
+        if (view.getInt32(at) !== textView.getInt32(gap)) return false;
+        gap += 4;
+        at += 4;
+      }
+      while (gap < gapEnd) if (bytes[at++] !== text[gap++]) return false;
+      if (i === facts.length) return true;
+      const valueStart = at;
+      if (text[gapEnd - 1] === QUOTE) {
+        at = this.#quotes.from(at);
+        if (at >= end || bytes[at - 1] === BACKSLASH) return false;
+      } else {
+        at = bareEnd(bytes, at, end);
+        if (at === -1) return false;
+      }
+      if (facts[i] !== 0) this.#setFact(capture, facts[i], valueStart, at);
+    }
     return true;
   }
 
-  #parseJson(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    capture: Capture,
-    needsUri: boolean,
-  ): RowKind {
+  /** Goes over a block member by member, and remembers its layout; false if it is broken. */
+  #walk(bytes: Uint8Array, block: number, end: number, capture: Capture): boolean {
     const json = this.#json;
-    const wanted = this.#wanted | (needsUri ? FACT.uri : 0);
+    const gaps: Uint8Array[] = [];
+    const facts: number[] = [];
+    let missing = ALL_FACTS;
+    let isRegular = true;
+    let from = block;
     capture.uriStart = capture.statusStart = capture.mimeStart = -1;
     capture.hasEscapes = false;
-    json.open(bytes, start, end);
-    const layout = this.#layouts.match(wanted, bytes, json.view, start, end);
-    this.layout = layout;
-    if (layout === undefined) return this.#learnLayout(bytes, start, capture, wanted);
-    for (let i = 0; i < layout.facts.length; i++) {
-      const fact = layout.facts[i];
-      if (fact !== 0) setFact(capture, fact, bytes, layout.valueStarts[i], layout.valueEnds[i]);
-    }
-    return ROW.capture;
-  }
-
-  /** Goes over the block member by member. */
-  #learnLayout(bytes: Uint8Array, start: number, capture: Capture, wanted: number): RowKind {
-    const json = this.#json;
-    const layout = new JsonLayout(wanted);
-    let missing = wanted;
-    let isRegular = true;
-    let from = start;
-    // What follows the last fact that is wanted is not looked at.
+    json.open(bytes, block, end);
+    // What follows the last fact is not looked at.
     while (missing !== 0) {
       const found = json.next();
-      if (found === -1) return capture.reject("the JSON block is broken");
+      if (found === -1) return false;
       if (found === 0) {
-        layout.tail = bytes.slice(from, json.offset + 1);
+        gaps.push(bytes.slice(from, json.offset + 1));
         break;
       }
-      const fact = factOf(bytes, json) & missing;
+      const named = factOf(bytes, json) & missing;
+      // `null` is no URI.
+      const fact = named === FACT.uri && !json.isString ? 0 : named;
       const { valueStart, valueEnd } = json;
       isRegular &&= json.isScalar;
-      if (isRegular) {
-        layout.gaps.push(bytes.slice(from, valueStart));
-        layout.facts.push(fact);
-      }
+      gaps.push(bytes.slice(from, valueStart));
+      facts.push(fact);
       from = valueEnd;
       if (fact === 0) continue;
       missing ^= fact;
-      setFact(capture, fact, bytes, valueStart, valueEnd);
+      if (json.isScalar) this.#setFact(capture, fact, valueStart, valueEnd);
     }
     if (isRegular) {
-      this.#layouts.add(layout);
-      this.layout = layout;
+      this.#layouts.length = Math.min(this.#layouts.length, MAX_LAYOUTS - 1);
+      this.#layouts.unshift(layoutOf(gaps, facts));
     }
-    return ROW.capture;
+    return true;
+  }
+
+  #setFact(capture: Capture, fact: number, start: number, end: number): void {
+    if (fact === FACT.uri) {
+      capture.uriStart = start;
+      capture.uriEnd = end;
+    } else if (fact === FACT.status) {
+      capture.statusStart = start;
+      capture.statusEnd = end;
+    } else {
+      capture.mimeStart = start;
+      capture.mimeEnd = end;
+    }
+    if (this.#backslashes.from(start) < end) capture.hasEscapes = true;
   }
 }
 
-function setFact(
-  capture: Capture,
-  fact: number,
-  bytes: Uint8Array,
-  valueStart: number,
-  valueEnd: number,
-): void {
-  if (fact === FACT.uri) {
-    capture.uriStart = valueStart;
-    capture.uriEnd = valueEnd;
-  } else if (fact === FACT.status) {
-    capture.statusStart = valueStart;
-    capture.statusEnd = valueEnd;
-  } else {
-    capture.mimeStart = valueStart;
-    capture.mimeEnd = valueEnd;
-  }
-  if (hasBackslash(bytes, valueStart, valueEnd)) capture.hasEscapes = true;
+/** How the JSON block of a row is laid out. */
+interface JsonLayout {
+  /** What stands before each value, from the end of the one before; last what ends the block, if that was reached. */
+  readonly text: Uint8Array;
+  readonly view: DataView;
+  readonly gapEnds: Int32Array;
+  /** What each value tells; 0 for those that are skipped. */
+  readonly facts: Int32Array;
 }
 
-function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
-  return false;
+const MAX_LAYOUTS = 4;
+
+function layoutOf(gaps: readonly Uint8Array[], facts: readonly number[]): JsonLayout {
+  let length = 0;
+  const gapEnds = Int32Array.from(gaps, (gap) => (length += gap.length));
+  const text = new Uint8Array(length);
+  gaps.forEach((gap, i) => text.set(gap, gapEnds[i] - gap.length));
+  return { text, view: new DataView(text.buffer), gapEnds, facts: Int32Array.from(facts) };
 }
 
-/**
- * Whether a JSON block begins with a URI of something else than a web page. `metadata://x.org/` has
- * the same SURT as a page; pywb's indexer writes the URI first.
- */
-function hasNonWebUri(bytes: Uint8Array, start: number, end: number): boolean {
-  // {"url": "…" or {"url":"…"
-  if (bytes[start + 2] !== LOWER_U || bytes[start + 5] !== QUOTE) return false;
-  const uri = start + (bytes[start + 7] === SPACE ? 9 : 8);
-  return bytes[uri] !== LOWER_H && uri < end && isNonWeb(bytes, uri, end);
+/** Which bytes a number, `true`, `false` and `null` are made of. */
+const IS_BARE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[A-Za-z0-9+.-]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+/** The offset behind a number, `true`, `false` or `null`; -1 for anything else. */
+function bareEnd(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && IS_BARE[bytes[at]] === 1) at++;
+  if (at === from || at === end) return -1;
+  const next = bytes[at];
+  return next === COMMA || next === CLOSE_BRACE || next <= SPACE ? at : -1;
 }
 
-/** Takes the key for a URI where the JSON block has none. */
-function keyByUri(capture: Capture): void {
-  if (capture.uriStart === -1) {
-    capture.uriStart = capture.keyStart;
-    capture.uriEnd = capture.keyEnd;
-  }
-  capture.keyStart = capture.keyEnd = -1;
+/** Whether a line is `!name …` or `@name …`. A key may begin so, too. */
+function isHeader(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start + 1;
+  while (at < end && IS_NAME[bytes[at]] === 1) at++;
+  return at === end || bytes[at] <= SPACE;
 }
 
-function isBlank(byte: number): boolean {
-  return byte === SPACE || byte === TAB;
+const IS_NAME = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[\w-]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && (bytes[at] === SPACE || bytes[at] === TAB)) at++;
+  return at;
 }
 
 /** The same fact has a different name in pywb, Internet Archive and InterPlanetary Wayback. */
@@ -204,25 +252,15 @@ const NAMES: readonly (readonly [fact: number, names: readonly string[]])[] = [
   [FACT.mime, ["mime", "mimetype", "mime_type"]],
 ];
 
-interface FactName {
-  readonly fact: number;
-  readonly name: Uint8Array;
-}
-
-const NO_FACTS: readonly FactName[] = [];
-/** By the first byte of the name, which tells nearly all other names apart. */
-const FACT_NAMES: (readonly FactName[] | undefined)[] = Array.from({ length: 256 });
-for (const [fact, names] of NAMES) {
-  for (const text of names) {
-    const name = new TextEncoder().encode(text);
-    FACT_NAMES[name[0]] = [...(FACT_NAMES[name[0]] ?? NO_FACTS), { fact, name }];
-  }
-}
+const FACT_NAMES = NAMES.flatMap(([fact, names]) =>
+  names.map((name) => ({ fact, name: new TextEncoder().encode(name) })),
+);
 
 /** What the current member tells; 0 if nothing of interest. */
 function factOf(bytes: Uint8Array, json: JsonMembers): number {
-  const candidates = FACT_NAMES[bytes[json.nameStart]];
-  if (candidates === undefined) return 0;
-  for (const { fact, name } of candidates) if (json.isNamed(name)) return fact;
+  const first = bytes[json.nameStart];
+  for (const { fact, name } of FACT_NAMES) {
+    if (name[0] === first && json.isNamed(name)) return fact;
+  }
   return 0;
 }

@@ -1,95 +1,36 @@
-import { open } from "node:fs/promises";
-import { joinBytes, LF } from "../bytes/bytes.ts";
-import type { Peeked } from "../bytes/peek.ts";
-import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
-import {
-  cutShort,
-  type ExpectedSize,
-  type FileSlice,
-  HEAD_BYTES,
-  type IndexInput,
-  type OpenOptions,
-  type Part,
-  type ReadTask,
-  type Split,
-  trustIn,
-  wholeMap,
-} from "./index-input.ts";
-import { ioError } from "../errors.ts";
-import { isChunk, newDamageLog, type StreamPart } from "../bytes/damage.ts";
+import { LF } from "../bytes/bytes.ts";
+import { newDamageLog, type StreamPart } from "../bytes/damage.ts";
 import { decompressed } from "../files/decompress.ts";
-import { fileChunks } from "./read-file.ts";
 import { openInput } from "../files/input-file.ts";
-import { captureBatches, textOf } from "./stream-rows.ts";
+import { detectFormat } from "./detect.ts";
+import { cutShort, fileChunks } from "./file-chunks.ts";
+import { type DetectedFormat, hasLines, rowSource } from "./formats.ts";
+import type { FileSlice, IndexInput, OpenOptions, Part, ReadTask } from "./index-input.ts";
+import { rowBlocks } from "./rows.ts";
+import { HEAD_BYTES, peekHead, textOf } from "./stream-lines.ts";
 
 const RANGE_BYTES = 1 << 23;
-const SAMPLES = 16;
-const SAMPLE_BYTES = 1 << 14;
 
 /** An uncompressed index file: cut by offsets only, and read where its parts are processed. */
-export async function openPlain(
+export function openPlain(
   path: string,
   head: Uint8Array,
   size: number,
   options: OpenOptions,
-): Promise<IndexInput> {
-  const format = detectFormat(head, options.format, path);
-  const sample =
-    trustIn(path, options) === "auto" ? await sampleLines(path, size) : new Uint8Array(0);
-  return plainInput(path, size, trustedFormat(format, sample, trustIn(path, options), options));
-}
-
-/** As {@link openPlain}, for a format that is known; of a split, if one is given. */
-export function plainInput(
-  path: string,
-  size: number,
-  format: DetectedFormat,
-  split: Split = { start: 0, end: size },
 ): IndexInput {
-  const parts = (): AsyncIterable<Part> => ranges(path, split, format);
-  const bytes = split.end - split.start;
-  return { source: path, size: bytes, isInflated: false, isRanged: true, format, parts };
+  const format = detectFormat(head, options.format, path);
+  const parts = (): AsyncIterable<Part> => ranges(path, size, format);
+  return { source: path, size, isInflated: false, isRanged: true, format, parts };
 }
 
 async function* ranges(
   path: string,
-  split: Split,
+  size: number,
   format: DetectedFormat,
 ): AsyncGenerator<Part, void, undefined> {
-  for (let { start } = split; start < split.end; start += RANGE_BYTES) {
-    const end = Math.min(start + RANGE_BYTES, split.end);
+  for (let start = 0; start < size; start += RANGE_BYTES) {
+    const end = Math.min(start + RANGE_BYTES, size);
     yield { source: path, bytes: end - start, task: { kind: "range", path, start, end, format } };
-  }
-}
-
-/** Whole lines from places spread evenly over a file. */
-async function sampleLines(path: string, size: number): Promise<Uint8Array> {
-  try {
-    const file = await open(path, "r");
-    try {
-      const samples: Uint8Array[] = [];
-      for (let i = 0; i < SAMPLES; i++) {
-        const start = Math.floor((size / SAMPLES) * i);
-        const { buffer, bytesRead } = await file.read(
-          Buffer.alloc(SAMPLE_BYTES),
-          0,
-          SAMPLE_BYTES,
-          start,
-        );
-        const bytes = buffer.subarray(0, bytesRead);
-        // The line that it begins in the middle of may be the last.
-        const lineEnd = start === 0 ? -1 : bytes.indexOf(LF);
-        if (start > 0 && lineEnd === -1) continue;
-        const from = lineEnd + 1;
-        const to = start + bytesRead === size ? bytesRead : bytes.lastIndexOf(LF) + 1;
-        if (from < to) samples.push(bytes.subarray(from, to), Uint8Array.of(LF));
-      }
-      return Buffer.concat(samples);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    throw ioError(error, path);
   }
 }
 
@@ -99,8 +40,6 @@ interface WholeFile {
   readonly source: string;
   readonly size: number;
   readonly slice?: FileSlice | undefined;
-  /** Set for a map that states its size. */
-  readonly expected?: ExpectedSize | undefined;
 }
 
 /**
@@ -112,12 +51,7 @@ interface WholeFile {
 export async function openCompressed(file: WholeFile, options: OpenOptions): Promise<IndexInput> {
   const { path, source, slice } = file;
   const head = await decompressedHead(path, { source, slice, damage: options.damage });
-  const detected = detectFormat(head, options.format, source);
-  return compressedInput(
-    file,
-    trustedFormat(detected, wholeLinesOf(head), trustIn(source, options), options),
-    options,
-  );
+  return compressedInput(file, detectFormat(head, options.format, source), options);
 }
 
 /** As {@link openCompressed}, for a format that is known. */
@@ -134,14 +68,14 @@ export function compressedInput(
     isInflated: true,
     isSequential: true,
     parts(isAlone) {
-      const isShared = isAlone && slice === undefined && format.name !== "captures";
+      const isShared = isAlone && slice === undefined && hasLines(format);
       return isShared ? sharedOut(file, format, options) : oneTask(file, format, options);
     },
   };
 }
 
 async function* sharedOut(
-  { path, size, expected }: WholeFile,
+  { path, size }: WholeFile,
   format: DetectedFormat,
   options: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
@@ -155,13 +89,12 @@ async function* sharedOut(
       read += bytes;
     },
   });
-  const chunks = expected === undefined ? input.chunks : wholeMap(input.chunks, expected, path);
-  yield* streamInput(path, format, { ...options, chunks, stored }).parts(true);
+  yield* streamInput(path, format, { ...options, chunks: input.chunks, stored }).parts(true);
   if (read < size) throw cutShort(path, read, size);
 }
 
 async function* oneTask(
-  { path, source, slice, size, expected }: WholeFile,
+  { path, source, slice, size }: WholeFile,
   format: DetectedFormat,
   { archive, progress }: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
@@ -174,7 +107,6 @@ async function* oneTask(
       source,
       slice,
       size,
-      expected,
       format,
       archive,
       progress: progress.counter(),
@@ -212,16 +144,7 @@ export async function openStream(path: string, options: OpenOptions): Promise<In
   });
   const { head, chunks } = await peekHead(input.chunks);
   const format = detectFormat(head, options.format, input.name);
-  const source = input.name;
-  return streamInput(
-    source,
-    trustedFormat(format, wholeLinesOf(head), trustIn(source, options), options),
-    {
-      ...options,
-      chunks,
-      stored,
-    },
-  );
+  return streamInput(input.name, format, { ...options, chunks, stored });
 }
 
 interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {
@@ -257,13 +180,10 @@ async function* blockParts(
     return { source, bytes, task };
   };
   const rowOptions = { ...options, source };
-  if (format.name === "captures") {
-    for await (const batch of captureBatches(chunks, format, rowOptions)) {
-      yield part({ kind: "captures", batch, format });
-    }
-    return;
-  }
-  for await (const block of lineBlocks(textOf(chunks, rowOptions), options.maxLineBytes)) {
+  const rows = await rowSource(format);
+  const text =
+    rows === undefined ? textOf(chunks, rowOptions) : rowBlocks(rows(chunks, rowOptions));
+  for await (const block of lineBlocks(text, options.maxLineBytes)) {
     yield part({ kind: "block", ...block, format });
   }
 }
@@ -310,52 +230,4 @@ async function* lineBlocks(
     }
   }
   if (filled > 0) yield { buffer: block.buffer, length: filled };
-}
-
-/**
- * Looks at the first bytes of a stream, up to the first gap and the last whole line before it,
- * without taking them away. Holds what was looked at.
- */
-export async function peekHead<Part extends StreamPart>(
-  parts: AsyncIterable<Part>,
-): Promise<Peeked<Part>> {
-  const iterator = parts[Symbol.asyncIterator]();
-  const held: Part[] = [];
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  let isCut = false;
-  while (size < HEAD_BYTES && !isCut) {
-    const next = await iterator.next();
-    if (next.done === true) break;
-    const part: StreamPart = next.value;
-    held.push(next.value);
-    if (isChunk(part)) {
-      chunks.push(part);
-      size += part.length;
-    } else {
-      isCut = part.kind === "gap" && size > 0;
-    }
-  }
-  const head = joinBytes(chunks).subarray(0, HEAD_BYTES);
-  return {
-    head: isCut ? head.subarray(0, head.lastIndexOf(LF) + 1) : head,
-    chunks: all(held, iterator),
-    close: async () => {
-      await iterator.return?.();
-    },
-  };
-}
-
-async function* all<Part>(
-  held: Part[],
-  rest: AsyncIterator<Part>,
-): AsyncGenerator<Part, void, undefined> {
-  try {
-    yield* held.splice(0);
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-      yield next.value;
-    }
-  } finally {
-    await rest.return?.();
-  }
 }

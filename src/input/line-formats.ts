@@ -1,24 +1,11 @@
-import {
-  AT,
-  BANG,
-  byteString,
-  CLOSE_PAREN,
-  COMMA,
-  isDigit,
-  PLUS,
-  QUESTION,
-  QUOTE,
-  SLASH,
-  SPACE,
-  STAR,
-  TAB,
-} from "../bytes/bytes.ts";
+import { BANG, byteString, isDigit, QUESTION, QUOTE, SLASH, SPACE } from "../bytes/bytes.ts";
 import {
   type Capture,
   isNonWeb,
+  isNonWebKey,
   ROW,
   type RowKind,
-  type RowParser,
+  type LineReader,
   surtHostEnd,
 } from "./capture.ts";
 import { hasForeignHost, isForeignByte } from "../surt/key-bytes.ts";
@@ -27,17 +14,14 @@ import { hasForeignHost, isForeignByte } from "../surt/key-bytes.ts";
  * A list of SURTs, one a line; what stands behind the first blank is ignored. SURTs of another
  * dialect, as `http://(com,example,)/A`, which no lookup would find, are made into ours.
  */
-export class SurtListParser implements RowParser {
-  readonly leadsWithKey = true;
-
-  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+export class SurtListReader implements LineReader {
+  read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     if (bytes[start] === BANG) return ROW.header;
     capture.reset();
-    let at = start + capture.knownKeyBytes;
-    // What is known is the start of a SURT of ours.
+    let at = start;
     let isForeign = false;
     for (; at < end && bytes[at] > SPACE; at++) isForeign ||= isForeignByte(bytes[at]);
-    if (isNonWeb(bytes, start, at)) return ROW.nonWeb;
+    if (isNonWebKey(bytes, start, at)) return ROW.nonWeb;
     const hostEnd = surtHostEnd(bytes, start, at);
     if (hostEnd === -1) return capture.reject('expected a SURT such as "com,example)/path"');
     if (isForeign || hasForeignHost(bytes, start, hostEnd)) {
@@ -53,10 +37,8 @@ export class SurtListParser implements RowParser {
 }
 
 /** A list of URIs, one a line. */
-export class UriListParser implements RowParser {
-  readonly leadsWithKey = false;
-
-  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+export class UriListReader implements LineReader {
+  read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     capture.reset();
     let from = start;
     let to = end;
@@ -87,10 +69,8 @@ const MAX_DATE_DIGITS = 14;
  * A line is a sample, and two lines may tell of the same memento, even if they ask for different
  * datetimes: a server shows the nearest capture, some after a redirect and some at once.
  */
-export class AccessLogParser implements RowParser {
-  readonly leadsWithKey = false;
-
-  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+export class AccessLogReader implements LineReader {
+  read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     capture.reset();
     const open = indexOf(bytes, QUOTE, start, end);
     const close = requestEnd(bytes, open + 1, end);
@@ -172,95 +152,5 @@ function isWebUri(bytes: Uint8Array, start: number, end: number, isPlain: boolea
 function indexOf(bytes: Uint8Array, byte: number, from: number, end: number): number {
   let at = from;
   while (at < end && bytes[at] !== byte) at++;
-  return at;
-}
-
-/**
- * The rows of a map, to add to them: `key [datetime] mementos`.
- *
- * Only what can be added up: no wildcards, no originals, no counts that are about right or at most.
- */
-export class CountedRowsParser implements RowParser {
-  readonly leadsWithKey = true;
-  readonly #datetimeDigits: number;
-  readonly #hasQueries: boolean;
-
-  /**
-   * @param datetimeDigits how many a second key column has at most; 0 if there is none.
-   * @param hasQueries whether it is a map with queries, where `?*` is a wildcard.
-   */
-  constructor(datetimeDigits: number, hasQueries: boolean) {
-    this.#datetimeDigits = datetimeDigits;
-    this.#hasQueries = hasQueries;
-  }
-
-  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
-    if (bytes[start] === BANG || bytes[start] === AT) return ROW.header;
-    capture.reset();
-    let at = start;
-    while (at < end && bytes[at] > SPACE) at++;
-    const isAnyQuery = this.#hasQueries && bytes[at - 1] === STAR && bytes[at - 2] === QUESTION;
-    if (isAnyQuery || isWildcard(bytes, start, at)) {
-      return capture.reject("a wildcard cannot be added to; add before compact, or use merge");
-    }
-    capture.keyStart = start;
-    capture.keyEnd = at;
-    at = skipBlanks(bytes, at, end);
-    if (this.#datetimeDigits > 0) {
-      capture.dateStart = at;
-      while (at < end && isDigit(bytes[at])) at++;
-      capture.dateEnd = at;
-      const digits = at - capture.dateStart;
-      if (digits === 0 || digits > this.#datetimeDigits) {
-        return capture.reject(`expected a datetime of ${this.#datetimeDigits} digits; see --by`);
-      }
-      at = skipBlanks(bytes, at, end);
-    }
-    const isCounted =
-      bytes[at] === QUOTE
-        ? readQuotedCount(bytes.subarray(at, end), capture)
-        : readCount(bytes, at, end, capture);
-    if (isCounted) return ROW.capture;
-    return capture.reject("only plain counts, as 12 or 12+, can be added to; use merge");
-  }
-}
-
-/** Reads a count that nothing but blanks follows. */
-function readCount(bytes: Uint8Array, start: number, end: number, capture: Capture): boolean {
-  let count = 0;
-  let at = start;
-  for (; at < end && isDigit(bytes[at]); at++) count = count * 10 + (bytes[at] - 0x30);
-  if (at > start && at < end && bytes[at] === PLUS) {
-    capture.isSample = true;
-    at++;
-  }
-  if (at === start || skipBlanks(bytes, at, end) !== end) return false;
-  capture.count = count;
-  return Number.isSafeInteger(count);
-}
-
-/** A quoted value says the same as one without quotes. */
-function readQuotedCount(column: Uint8Array, capture: Capture): boolean {
-  const [, text] = /^"(\d+\+?)"[ \t]*$/.exec(byteString(column, 0, column.length)) ?? [];
-  return text !== undefined && readCount(new TextEncoder().encode(text), 0, text.length, capture);
-}
-
-/**
- * Whether a key ends in a wildcard, `com,*` or `com,a)/*`, or its host does, `com,*)/a`. Another `*`
- * belongs to a URI; maps of earlier versions have such keys.
- */
-function isWildcard(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    if (bytes[at] !== STAR) continue;
-    const before = at === start ? SLASH : bytes[at - 1];
-    const isLast = at + 1 === end || bytes[at + 1] === CLOSE_PAREN;
-    if (isLast && (before === SLASH || before === COMMA)) return true;
-  }
-  return false;
-}
-
-function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && (bytes[at] === SPACE || bytes[at] === TAB)) at++;
   return at;
 }

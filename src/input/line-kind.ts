@@ -1,14 +1,25 @@
 import type { Position } from "../errors.ts";
 import { MementoMapError, quote } from "../errors.ts";
 
+/**
+ * What of a line is given to patterns: some take time that is the square of its length, and a line may
+ * have a megabyte.
+ */
+export function startOf(line: string): string {
+  return line.slice(0, 4096);
+}
+
 /** A line of a MemGator log; `BENCHMARK` was `PROFILE` until May 2016. */
 export const MEMGATOR_LINE = /^(?:INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d /;
 
 /** A line of an access log, in the common or the combined format. */
-export const ACCESS_LOG_LINE = /^\S+ \S+ .*\[[^\]]+\] "(?:[^"\\]|\\.)*" \d{3} /;
+export const ACCESS_LOG_LINE = /^\S+ \S+ [^[]*\[[^[\]]+\] "(?:[^"\\]|\\.)*" \d{3} /;
 
 /** The start of a CDXJ row: a key, a datetime, and a JSON block. */
 export const CDXJ_LINE = /^\S+[ \t]+\d{4,17}[ \t]+\{/;
+
+/** The start of an array of rows in JSON; that of a CDX row may be `[2001:db8::1])/`. */
+export const JSON_ROWS = /^\s*\[\s*[[{]/;
 
 /** A header of the index of a ZipNum cluster. */
 export const ZIPNUM_META = /^!meta\s+(?:\d+\s+)?(\{.*\})$/s;
@@ -19,7 +30,8 @@ export const ZIPNUM_TAB_LINE = /^([^\t]+)\t([^\t]+)\t(\d+)\t(\d+)(?:\t\d+)?$/;
 export const ZIPNUM_JSON_LINE = /^(\S+ \d+) (\{.*\})$/s;
 
 /** Whether a line could be one of a ZipNum index. */
-export function looksLikeZipNumIndex(line: string): boolean {
+export function looksLikeZipNumIndex(whole: string): boolean {
+  const line = startOf(whole);
   if (ZIPNUM_TAB_LINE.test(line)) return true;
   if (ZIPNUM_META.test(line)) return /"format":\s*"cdxj?-gzip/.test(line);
   const json = ZIPNUM_JSON_LINE.exec(line)?.[2];
@@ -37,7 +49,8 @@ export function looksLikeArc(text: string): boolean {
 const WILDCARD_KEY = /^\s*(?:[^\s?#()]*,|[^\s?#()]*\)\/(?:\S*\/)?)?\*(?:\s|$)/;
 
 /** What a file is that has this line, in words for a message; undefined for what may be a list. */
-export function foreignKind(line: string): string | undefined {
+export function foreignKind(whole: string): string | undefined {
+  const line = startOf(whole);
   // oxlint-disable-next-line no-control-regex -- control characters are the point
   if (/[\0-\x08\x0e-\x1f]/.test(line)) return "binary data";
   if (/^\s*<[!?/a-z]/i.test(line)) return "HTML or XML";
@@ -87,7 +100,7 @@ const BARE_HOST =
  * counts where only a number follows: prose may begin with one.
  */
 export function beginsWithLookup(line: string): boolean {
-  const [, word = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(line) ?? [];
+  const [, word = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(startOf(line)) ?? [];
   if (URI.test(word) || OPAQUE_URI.test(word) || SURT.test(word)) return true;
   return BARE_HOST.test(word) && (rest === "" || /^\d/.test(rest));
 }

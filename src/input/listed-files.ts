@@ -6,16 +6,15 @@ import { decompressed } from "../files/decompress.ts";
 import { surt } from "../surt/uri-to-surt.ts";
 import { decompressedHead } from "./file-inputs.ts";
 import type { IndexInput } from "./index-input.ts";
-import { fileChunks } from "./read-file.ts";
+import { fileChunks } from "./file-chunks.ts";
 
 /** Whether an input is a file of records, and not an index of them. */
 export function holdsRecords({ format }: IndexInput): boolean {
-  return format.container === "warc" || format.container === "arc";
+  return format.name === "warc" || format.name === "arc";
 }
 
 function isIndex(input: IndexInput): boolean {
-  const { name } = input.format;
-  return (name === "cdx" || name === "cdxj" || name === "captures") && !holdsRecords(input);
+  return ["cdx", "cdxj", "json", "timemap", "memgator-log"].includes(input.format.name);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { lineBatches } from "../bytes/lines.ts";
-import { ROW } from "./capture.ts";
-import { type CaptureBatch, CaptureBatches } from "./capture-batch.ts";
+import { rowLine, type RowSource, UNPROVEN_LINE } from "./rows.ts";
+import { unbroken } from "./stream-lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { MemgatorLog, type MemgatorOutcome } from "./memgator-log.ts";
 
@@ -21,21 +21,24 @@ interface MemgatorHoldingsOptions {
  *
  * @throws MM_USAGE when no archive is chosen and the log has several, or does not have the chosen one.
  */
-export async function* memgatorHoldings(
-  chunks: AsyncIterable<Uint8Array>,
-  options: MemgatorHoldingsOptions,
-): AsyncGenerator<CaptureBatch, void, undefined> {
+export const memgatorHoldings: RowSource = async function* (parts, options) {
   const mementosOf = new Map<string, number>();
   let lines = 0;
-  for await (const { count, outcomes } of loggedBatches(chunks, options)) {
+  for await (const { count, outcomes } of loggedBatches(unbroken(parts, options.source), options)) {
     lines += count;
     for (const { uri, result, mementos } of outcomes) {
       if (result === "error") continue;
       mementosOf.set(uri, Math.max(mementosOf.get(uri) ?? 0, mementos));
     }
   }
-  yield* asCaptures(mementosOf, lines);
-}
+  let others = lines;
+  for (const [uri, mementos] of mementosOf) {
+    if (mementos === 0 && uri.includes("?")) continue;
+    yield rowLine({ uri }, mementos);
+    others--;
+  }
+  for (; others > 0; others--) yield UNPROVEN_LINE;
+};
 
 /** What a block of a log tells. */
 interface LoggedBatch {
@@ -68,26 +71,6 @@ async function* loggedBatches(
   if (archive !== undefined && !archives.has(archive)) {
     throw noSuchArchive(archive, archives, options);
   }
-}
-
-/** A row for each URI, padded to `lines` with rows that prove nothing. */
-function* asCaptures(
-  mementosOf: ReadonlyMap<string, number>,
-  lines: number,
-): Generator<CaptureBatch, void, undefined> {
-  const captures = new CaptureBatches();
-  let others = lines;
-  for (const [uri, mementos] of mementosOf) {
-    if (mementos === 0 && uri.includes("?")) continue;
-    captures.addCounted(uri, mementos);
-    others--;
-    if (captures.isFull) yield captures.take();
-  }
-  for (; others > 0; others--) {
-    captures.addOther(ROW.unproven);
-    if (captures.isFull) yield captures.take();
-  }
-  if (!captures.isEmpty) yield captures.take();
 }
 
 function refuseSeveral(seen: ReadonlySet<string>, { source }: MemgatorHoldingsOptions): void {

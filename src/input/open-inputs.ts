@@ -15,7 +15,9 @@ import {
   streamInput,
 } from "./file-inputs.ts";
 import { holdsRecords, listedFiles } from "./listed-files.ts";
-import { HEAD_BYTES, type IndexInput, type OpenOptions } from "./index-input.ts";
+import { hasLines } from "./formats.ts";
+import type { IndexInput, OpenOptions } from "./index-input.ts";
+import { HEAD_BYTES } from "./stream-lines.ts";
 import { openInput } from "../files/input-file.ts";
 
 /**
@@ -33,9 +35,6 @@ export async function openInputs(
   if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
     throw new MementoMapError("MM_USAGE", "standard input can be read only once");
   }
-  if (options.split !== undefined && (paths.length !== 1 || paths[0] === "-")) {
-    throw new MementoMapError("MM_USAGE", "a split is of one file; name one");
-  }
   const given: GivenInputs[] = [];
   for (const path of paths) given.push({ path, inputs: await openPath(path, options) });
   await refuseSameFiles(given);
@@ -50,7 +49,8 @@ async function withoutIndexed(
 ): Promise<IndexInput[]> {
   const inputs = given.flatMap((one) => one.inputs);
   const listed = await listedFiles(inputs);
-  const packed = inputs.flatMap((input) => input.packed ?? []);
+  // All inputs of a WACZ file have one list.
+  const packed = [...new Set(inputs.map((input) => input.packed ?? []))].flat();
   const isIndexed = (input: IndexInput): boolean => {
     if (!holdsRecords(input)) return false;
     if (listed.has(input.source)) return true;
@@ -82,17 +82,13 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
   const head = await readHead(path);
   const { format } = options;
   const isAuto = format === "auto";
-  if (options.split !== undefined) {
-    const { openSplit } = await import("./open-split.ts");
-    return [await openSplit(path, head, size, { ...options, split: options.split })];
-  }
   if (format === "wacz" || (isAuto && startsWith(head, "PK\u0003\u0004"))) {
     const { openWacz } = await import("./wacz.ts");
     return openWacz(path, options);
   }
   if (format === "parquet" || (isAuto && startsWith(head, "PAR1"))) {
     const { openParquetInput } = await import("./parquet.ts");
-    return [await openParquetInput(path, size, options)];
+    return [await openParquetInput(path, size)];
   }
   const isCompressed = recognizeCompression(head) !== undefined;
   const start = isCompressed ? await decompressedHead(path, { damage: options.damage }) : head;
@@ -102,8 +98,8 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
   const file = { path, source: path, size };
   if (isCompressed) return [await openCompressed(file, options)];
   const detected = detectFormat(head, format, path);
-  if (detected.name === "captures") return [compressedInput(file, detected, options)];
-  return [await openPlain(path, head, size, options)];
+  if (!hasLines(detected)) return [compressedInput(file, detected, options)];
+  return [openPlain(path, head, size, options)];
 }
 
 async function openCluster(path: string, options: OpenOptions): Promise<IndexInput[]> {
@@ -112,7 +108,7 @@ async function openCluster(path: string, options: OpenOptions): Promise<IndexInp
 }
 
 /** The first bytes of a file as they are stored. */
-export async function readHead(path: string): Promise<Uint8Array> {
+async function readHead(path: string): Promise<Uint8Array> {
   try {
     const file = await open(path, "r");
     try {
@@ -321,7 +317,7 @@ async function fileIdentity(path: string): Promise<string | undefined> {
  * its mementos must not be added up. Other inputs stay as they are.
  */
 function joinMemgatorLogs(inputs: readonly IndexInput[], options: OpenOptions): IndexInput[] {
-  const logs = inputs.filter((input) => input.format.container === "memgator-log");
+  const logs = inputs.filter((input) => input.format.name === "memgator-log");
   const files = logs.filter((input) => input.source !== "stdin");
   if (logs.length < 2 || files.length < logs.length) return [...inputs];
   const [first] = files;

@@ -1,27 +1,14 @@
 import { stat } from "node:fs/promises";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
-import { type CaptureBatch, CaptureBatches, type CaptureText } from "./capture-batch.ts";
-import { type CapturesFormat, type DetectedFormat, trustedFormat } from "./detect.ts";
-import { type IndexInput, type OpenOptions, type Part, trustIn } from "./index-input.ts";
+import { type DetectedFormat, formatNamed } from "./formats.ts";
+import type { IndexInput, Part } from "./index-input.ts";
+import { type CaptureText, rowBlocks, rowLine } from "./rows.ts";
 import { ioError, MementoMapError } from "../errors.ts";
 
-const SAMPLE_ROWS = 1000;
-
 /** Opens a Parquet index, such as Common Crawl's; row groups are read in parallel. */
-export async function openParquetInput(
-  path: string,
-  size: number,
-  options: OpenOptions,
-): Promise<IndexInput> {
+export async function openParquetInput(path: string, size: number): Promise<IndexInput> {
   const file = await openParquet(path);
-  const detected: CapturesFormat = {
-    name: "captures",
-    container: "parquet",
-    lacks: file.columns.uri === undefined ? "uris" : undefined,
-  };
-  const trust = trustIn(path, options);
-  const sample = trust === "auto" ? await sampleCaptures(file) : new Uint8Array(0);
-  const format = trustedFormat(detected, sample, trust, options);
+  const format = formatNamed("parquet");
   return {
     source: path,
     size,
@@ -29,13 +16,6 @@ export async function openParquetInput(
     format,
     parts: () => groupParts(file, size, format),
   };
-}
-
-async function sampleCaptures(file: ParquetFile): Promise<CaptureBatch> {
-  const captures = new CaptureBatches();
-  const rows = await readRows(file, 0, Math.min(Number(file.metadata.num_rows), SAMPLE_ROWS));
-  for (const row of rows) captures.add(captureOf(row, file.columns));
-  return captures.take();
 }
 
 async function* groupParts(
@@ -148,18 +128,14 @@ export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number
   });
 }
 
-/** The captures of a range of rows, which should be a row group. Holds its columns. */
-export async function* parquetCaptures(
+/** The captures of a range of rows, which should be a row group, as blocks of lines. Holds its columns. */
+export async function* parquetBlocks(
   file: ParquetFile,
   rowStart: number,
   rowEnd: number,
-): AsyncGenerator<CaptureBatch, void, undefined> {
-  const captures = new CaptureBatches();
-  for (const row of await readRows(file, rowStart, rowEnd)) {
-    captures.add(captureOf(row, file.columns));
-    if (captures.isFull) yield captures.take();
-  }
-  if (!captures.isEmpty) yield captures.take();
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const rows = await readRows(file, rowStart, rowEnd);
+  yield* rowBlocks(rows.map((row) => rowLine(captureOf(row, file.columns))));
 }
 
 type ParquetRow = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { LF } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { ByteCursor, type Stop } from "./byte-cursor.ts";
 import { addDamage, type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
-import { type CaptureBatch, CaptureBatches, type CaptureText } from "./capture-batch.ts";
+import { type CaptureText, rowLine, type RowSourceOptions } from "./rows.ts";
 
 /** Longer than any header of a record that is one; a URI may have megabytes, its archive has not. */
 export const MAX_HEADER_BYTES: number = 1 << 20;
@@ -31,22 +31,19 @@ export interface RecordFormat {
 }
 
 /**
- * Reads the records of a file, decompressed, as captures. Holds one chunk, about 64 KiB of captures,
- * and what `read` holds.
+ * Reads the records of a file, decompressed, as the lines of captures. Holds one chunk, and what `read`
+ * holds. Where damage may be skipped, broken records are.
  *
- * @param damage where to note records that are broken, and to go on with the next.
  * @throws what `read` throws; errors of the stream itself name the record.
  */
-export async function* recordCaptures(
+export async function* recordRows(
   parts: AsyncIterable<StreamPart>,
-  source: string,
+  { source, damage }: RowSourceOptions,
   format: RecordFormat,
-  damage?: DamageLog,
-): AsyncGenerator<CaptureBatch, void, undefined> {
+): AsyncGenerator<string, void, undefined> {
   const { read, startsRecord } = format;
   const cursor = new ByteCursor(withStops(parts, startsRecord));
   const readNext = damage === undefined ? read : skippingBroken(format, damage);
-  const captures = new CaptureBatches();
   let number = 1;
   try {
     for (;;) {
@@ -54,11 +51,8 @@ export async function* recordCaptures(
       if (found === "end") break;
       if (found === "blank") continue;
       number++;
-      if (found === "broken") continue;
-      captures.add(found);
-      if (captures.isFull) yield captures.take();
+      if (found !== "broken") yield rowLine(found);
     }
-    if (!captures.isEmpty) yield captures.take();
   } catch (error) {
     throw damage === undefined ? withHint(placed(error, number)) : placed(error, number);
   } finally {

@@ -6,6 +6,8 @@ import type { FileSlice, IndexInput, OpenOptions } from "./index-input.ts";
 import { openCompressed } from "./file-inputs.ts";
 import { openZipNum, type PartLocation } from "./zipnum.ts";
 
+/** Collections have some hundred. */
+const MAX_ENTRIES = 10_000;
 const STORED = 0;
 const DEFLATED = 8;
 
@@ -83,6 +85,12 @@ async function waczEntries(path: string): Promise<WaczEntry[]> {
     for await (const entry of zip.eachEntry()) {
       if (/^(?:indexes|archive)\/./.test(entry.fileName)) {
         entries.push({ name: entry.fileName, slice: await sliceOf(zip, entry, path) });
+        if (entries.length > MAX_ENTRIES) {
+          throw damaged(
+            path,
+            `holds more than ${MAX_ENTRIES} files; give its WARC files or its index`,
+          );
+        }
       }
     }
     return entries;

@@ -1,5 +1,4 @@
 import { quote } from "../errors.ts";
-import type { DamageLog, StreamPart } from "../bytes/damage.ts";
 import {
   type ByteCursor,
   type HeaderBlock,
@@ -13,12 +12,12 @@ import {
   MAX_HEADER_BYTES,
   type RecordFormat,
   type RecordPlace,
-  recordCaptures,
+  recordRows,
   skipBody,
   statedLength,
 } from "./records.ts";
 import { LF } from "../bytes/bytes.ts";
-import type { CaptureBatch } from "./capture-batch.ts";
+import type { RowSource } from "./rows.ts";
 
 const VERSION_LINE = /^WARC\/\d+\.\d+$/;
 /** The record types that hold a capture. */
@@ -31,21 +30,10 @@ const CAPTURE_TYPES: ReadonlySet<string> = new Set(["response", "resource", "rev
  * and a revisit has the type `warc/revisit`. Any other record, such as a request, becomes a capture
  * whose URI says so: `metadata:request`. Payloads are skipped. Holds one chunk and one header.
  *
- * @param damage where to note broken records, which are then skipped.
- * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
+ * @throws MM_BAD_INPUT for broken records, which are skipped where damage may be, naming record and offset.
  */
-export function warcCaptures(
-  parts: AsyncIterable<StreamPart>,
-  source: string,
-  damage?: DamageLog,
-): AsyncGenerator<CaptureBatch, void, undefined> {
-  return recordCaptures(
-    parts,
-    source,
-    { read: readWarcRecord, startsRecord: startsWarcRecord },
-    damage,
-  );
-}
+export const warcRows: RowSource = (parts, options) =>
+  recordRows(parts, options, { read: readWarcRecord, startsRecord: startsWarcRecord });
 
 function startsWarcRecord(line: string, isAfterBlank: boolean): boolean {
   return isAfterBlank && VERSION_LINE.test(line);
@@ -132,14 +120,9 @@ const NO_TYPE = "no-type";
  * and MIME type are those of the HTTP header; where there is none, those of the record's first line.
  * Bodies are skipped. Holds one chunk and one header.
  *
- * @param damage where to note broken records, which are then skipped.
- * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
+ * @throws MM_BAD_INPUT for broken records, which are skipped where damage may be, naming record and offset.
  */
-export function arcCaptures(
-  parts: AsyncIterable<StreamPart>,
-  source: string,
-  damage?: DamageLog,
-): AsyncGenerator<CaptureBatch, void, undefined> {
+export const arcRows: RowSource = (parts, options) => {
   let columns = arcColumns(VERSION_1);
   const read: RecordFormat["read"] = async (cursor, place) => {
     const line = await readLine(cursor, place);
@@ -160,8 +143,8 @@ export function arcCaptures(
       ? { uri, date, mime: http.mime === "" ? stated : http.mime, status: http.status }
       : { uri, date, mime: stated, status: result };
   };
-  return recordCaptures(parts, source, { read, startsRecord: startsArcRecord }, damage);
-}
+  return recordRows(parts, options, { read, startsRecord: startsArcRecord });
+};
 
 /** Strict, as a line of a body must not be taken for one. */
 function startsArcRecord(line: string): boolean {

@@ -1,26 +1,20 @@
 import { open, readdir, readFile, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { ioError, MementoMapError, quote } from "../errors.ts";
 import { addDamage, type DamageLog } from "../bytes/damage.ts";
-import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
+import { detectFormat } from "./detect.ts";
+import type { DetectedFormat } from "./formats.ts";
 import { decompressed } from "../files/decompress.ts";
-import { fileChunks } from "./read-file.ts";
-import {
-  type FileSlice,
-  type IndexInput,
-  type Member,
-  type OpenOptions,
-  type Part,
-  trustIn,
-} from "./index-input.ts";
+import { fileChunks } from "./file-chunks.ts";
+import type { FileSlice, IndexInput, Member, OpenOptions, Part } from "./index-input.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { ZIPNUM_JSON_LINE, ZIPNUM_META, ZIPNUM_TAB_LINE } from "./line-kind.ts";
 
 /** Stored bytes of the blocks that are read in one go. */
 const TASK_BYTES = 1 << 20;
-/** Blocks whose keys are compared with their URIs, spread evenly over each file. */
-const SAMPLE_BLOCKS = 8;
+/** Blocks that may be damaged until one tells the format of a file. */
+const MAX_BLOCKS_TRIED = 8;
 
 /** Where a part of a cluster is: a file, or a stretch of one. */
 export interface PartLocation {
@@ -152,28 +146,26 @@ function dropBehind(end: number, { location, members }: ClusterPart, damage: Dam
   });
 }
 
+/** The format of the first block whose lines can be read. */
 async function partFormat(
   { location, members }: ClusterPart,
   options: OpenOptions,
 ): Promise<DetectedFormat> {
-  const step = Math.max(1, Math.floor(members.length / SAMPLE_BLOCKS));
-  const sampled = members.filter((_, i) => i % step === 0);
-  const lines: Buffer[] = [];
   const file = await open(location.path, "r").catch((error: unknown) => {
     throw ioError(error, location.path);
   });
+  let head: Uint8Array = new Uint8Array(0);
   try {
-    for (const { offset, length } of sampled) {
+    for (const { offset, length } of members.slice(0, MAX_BLOCKS_TRIED)) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
-      lines.push(startOf(buffer.subarray(0, bytesRead)));
+      head = startOf(buffer.subarray(0, bytesRead));
+      if (head.length > 0) break;
     }
   } finally {
     await file.close();
   }
   const format = options.format === "zipnum" ? "auto" : options.format;
-  const head = lines.find((block) => block.length > 0) ?? new Uint8Array(0);
-  const detected = detectFormat(head, format, location.source);
-  return trustedFormat(detected, Buffer.concat(lines), trustIn(location.source, options), options);
+  return detectFormat(head, format, location.source);
 }
 
 /** The first whole lines of a member. Faults are reported when all of it is read. */
@@ -208,19 +200,27 @@ async function* memberParts(
 
 /**
  * Finds parts beside the index: by the `.loc` file that is named like the index or is the only one
- * in its folder, else by their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be; a file that
- * is elsewhere by its name may have been moved beside the index. Where the index names no part, it is the file that is named like the index.
+ * in its folder, else by their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be. Where the
+ * index names no part, it is the file that is named like the index.
+ *
+ * Only files below the folder of the index are read, whatever it and the `.loc` file say: of other
+ * paths, only the last part of the name counts.
  */
 export async function locateBeside(indexPath: string): Promise<LocatePart> {
   const folder = dirname(indexPath);
   const stem = basename(indexPath).replace(/\.idx(?:\.gz|\.zst)?$/, "");
   const locations = await readLocations(folder, stem);
   return async (name) => {
-    const listed = (locations.get(name ?? "") ?? []).map((path) => resolve(folder, path));
     const part = name ?? stem;
-    const named = ["", ".cdx.gz", ".cdxj.gz", ".gz"].map((end) => join(folder, `${part}${end}`));
-    const beside = [...listed, ...named].map((path) => join(folder, basename(path)));
-    for (const path of [...listed, ...named, ...beside]) {
+    const listed = (locations.get(name ?? "") ?? []).map((path) => {
+      const found = resolve(folder, path);
+      return found.startsWith(resolve(folder) + sep) ? found : join(folder, basename(path));
+    });
+    const named = ["", ".cdx.gz", ".cdxj.gz", ".gz"].map((end) =>
+      join(folder, basename(`${part}${end}`)),
+    );
+    const beside = listed.map((path) => join(folder, basename(path)));
+    for (const path of [...listed, ...beside, ...named]) {
       const stats = await stat(path).catch(() => undefined);
       if (stats?.isFile() === true) return { path, source: path, offset: 0, size: stats.size };
     }

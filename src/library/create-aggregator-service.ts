@@ -1,8 +1,6 @@
-import {
-  AggregatorService,
-  type AggregatorServiceOptions,
-} from "../aggregate/service/aggregator-service.ts";
-import { mementoClient } from "../aggregate/service/answer-proxy.ts";
+import { AggregatorService } from "../aggregate/service/aggregator-service.ts";
+import type { AggregatorServiceOptions } from "../aggregate/service/exchange.ts";
+import { mementoClient } from "../aggregate/service/memento.ts";
 import { AggregatorMetrics } from "../aggregate/service/aggregator-metrics.ts";
 import type { OpenAggregator } from "../aggregate/service/open-aggregator.ts";
 import { ServiceStatus } from "../aggregate/service/service-status.ts";
@@ -44,7 +42,6 @@ export function createAggregatorService(
     status: new ServiceStatus({ open }),
     client: mementoClient(open.aggregator.router, { proxies: ProxySettings.of(process.env) }),
     metrics,
-    learntMaps: open.learntMaps,
     keeper: open.keeper,
     defaults: {},
     ...options,

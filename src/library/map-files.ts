@@ -12,14 +12,16 @@ import {
   type CompactFileSummary,
 } from "../map/compact/run/compact-files.ts";
 import { evaluateFiles, type EvaluateOptions } from "../study/evaluate/evaluate-files.ts";
-import { generateFiles } from "../map/generate/generate-files.ts";
-import type { GenerateSummary } from "../map/generate/generate-plan.ts";
-import type { GenerateOptions } from "../map/generate/generate-plan.ts";
+import {
+  generateFiles,
+  type GenerateOptions,
+  type GenerateSummary,
+} from "../map/generate/generate.ts";
 import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../map/generate/key-table.ts";
 import { Interrupt, type InterruptOptions } from "../interruption.ts";
 import { withMapOutput } from "../map/output/map-output.ts";
 import { guardOutputs } from "../map/output/output-guard.ts";
-import type { PackFileResult } from "../map/pack/write-packed.ts";
+import type { PackSummary } from "../map/pack/pack-files.ts";
 import type { Analysis } from "../study/analyze/analysis.ts";
 import {
   analyzeFiles as analyze,
@@ -94,13 +96,10 @@ export type CompactMapFileOptions = Omit<CompactFileOptions, "streams"> &
  * that is expected to give the fewest wrong answers; see `mementomap compact`. `source` and `target`
  * may be the same.
  *
- * With `pack`, makes a packed map, to be looked up only, in about a tenth of the bytes; see `mementomap pack`. With
- * a `base` of it, packs what is new since an older packed map was made, a delta: it is added to the base where that
- * is the target, and otherwise written alone. A base that is the target, and is not there yet, is written.
+ * With `pack`, makes a packed map, to be looked up only, in about a tenth of the bytes; see `mementomap pack`.
  *
  * @throws MM_USAGE when `target` is there and not a map; MM_BUDGET when no map is as small as it may be; MM_IO,
- *   MM_BAD_INPUT for a base that is not a packed map, MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY (with file and line), MM_CUT,
- *   MM_EMPTY, MM_INTERRUPTED
+ *   MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY (with file and line), MM_CUT, MM_EMPTY, MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -109,8 +108,8 @@ export type CompactMapFileOptions = Omit<CompactFileOptions, "streams"> &
  * await generateMapFile(["index.cdxj"], "map.ukvs");
  * await compactMapFile("map.ukvs", "small.ukvs", { weights: { hostWeight: 4, pathWeight: 2 } });
  * const { rows } = await compactMapFile("map.ukvs", "best.ukvs", { budget: { maxLines: 200 } });
- * const { summary } = await compactMapFile("map.ukvs", "map.packed", { pack: { bits: 8 } });
- * console.log(rows <= 200, summary?.bits);
+ * const { bits } = await compactMapFile("map.ukvs", "map.packed", { pack: { bits: 8 } });
+ * console.log(rows <= 200, bits);
  * ```
  * ```
  * true 8
@@ -120,7 +119,7 @@ export async function compactMapFile(
   source: string,
   target: string,
   options: CompactMapFileOptions & { readonly pack: PackForm },
-): Promise<PackFileResult>;
+): Promise<PackSummary>;
 export async function compactMapFile(
   source: string,
   target: string,
@@ -135,7 +134,7 @@ export async function compactMapFile(
   source: string,
   target: string,
   options: CompactMapFileOptions = {},
-): Promise<CompactFileSummary | BudgetFileSummary | PackFileResult> {
+): Promise<CompactFileSummary | BudgetFileSummary | PackSummary> {
   const { misses, force, budget, pack } = options;
   const output = { path: target, kind: "map", replaces: [source] } as const;
   return Interrupt.during(options, async (interrupt) => {

@@ -38,7 +38,7 @@ export interface SignalOption {
 export function generateOn(
   platform: Platform,
   inputs: readonly Source[],
-  options: GenerateMapOptions,
+  options: GenerateMapOptions = {},
 ): MapStream<GenerateResult> {
   return new MapStream(async (write) => {
     const sources = inputs.map((source) => ({
@@ -55,7 +55,7 @@ export function generateOn(
 export function compactOn(
   platform: Platform,
   source: Source,
-  options: CompactOptions,
+  options: CompactOptions = {},
 ): MapStream<CompactSummary> {
   return new MapStream(async (write) => {
     let summary: CompactSummary = { rowsRead: 0, rollUps: 0 };
@@ -73,7 +73,7 @@ export function compactOn(
 export function mergeOn(
   platform: Platform,
   sources: readonly Source[],
-  options: SignalOption,
+  options: SignalOption = {},
 ): MapStream<MergeSummary> {
   return new MapStream(async (write) => {
     const open: { readonly source: ByteSource; close(): Promise<void> }[] = [];
@@ -108,7 +108,7 @@ export async function diffOn(
   platform: Platform,
   before: Source,
   after: Source,
-  options: SignalOption,
+  options: SignalOption = {},
 ): Promise<MapDifference> {
   const named = (source: Source): Parameters<typeof diffMaps>[0] => ({
     name: nameOf(platform, source),
@@ -121,7 +121,7 @@ export async function diffOn(
 export function validateOn(
   platform: Platform,
   source: Source,
-  options: ValidateOptions,
+  options: ValidateOptions = {},
 ): AsyncGenerator<Fault, void, undefined> {
   return validateMap(chunksOf(platform, source, options.signal), options);
 }
@@ -130,7 +130,7 @@ export function validateOn(
 export async function discoverOn(
   platform: Platform,
   address: string,
-  options: DiscoverOptions,
+  options: DiscoverOptions = {},
 ): Promise<Discovery> {
   const { client, close } = platform.client(webAddress(address));
   try {

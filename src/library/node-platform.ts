@@ -3,7 +3,6 @@ import { MementoMapError } from "../errors.ts";
 import { FileSource, openInput } from "../files/input-file.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
-import { PackedSingle } from "../map/lookup/packed-single.ts";
 import { ProxySettings } from "../http/proxy.ts";
 import type { Platform } from "./source.ts";
 
@@ -33,5 +32,4 @@ export const NODE: Platform = {
     yield* chunks;
   },
   decompress: (chunks, name) => decompressed(chunks, { source: name }),
-  holdPacked: (file, name) => PackedSingle.of(file, name),
 };

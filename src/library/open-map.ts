@@ -5,7 +5,12 @@ import { compareMaps, type CompareOptions } from "../map/compare/compare-maps.ts
 import type { MapComparison } from "../map/compare/comparison.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal, interruptible } from "../interruption.ts";
-import type { Answer, LookupOptions, MapLookup } from "../map/lookup/map-lookup.ts";
+import {
+  type Answer,
+  hasUri,
+  type LookupOptions,
+  type MapLookup,
+} from "../map/lookup/map-lookup.ts";
 import { MapExplorer } from "../map/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../map/explore/map-slice.ts";
 import { packedHoldings, type PackedHoldings } from "../map/explore/packed-holdings.ts";
@@ -103,7 +108,7 @@ interface Kept {
 export function openMapOn(
   platform: Platform,
   source: Source,
-  options: OpenMapOptions,
+  options: OpenMapOptions = {},
 ): Promise<MementoMap> {
   const { signal } = options;
   return interruptible(signal, async () => new OpenedMap(await keep(platform, source, options)));
@@ -126,10 +131,10 @@ async function keep(platform: Platform, source: Source, options: OpenMapOptions)
   const name = nameOf(platform, source);
   const bytes = await bytesOf(platform, source, options.signal);
   if (isPacked(bytes)) {
-    const held = platform.holdPacked?.(bytes, name);
+    const lookup = PackedLookup.of(bytes, name);
     return {
-      lookup: held?.lookup ?? PackedLookup.of(bytes, name),
-      has: held && ((uri) => held.isPresent(uri)),
+      lookup,
+      has: (uri) => hasUri(lookup.source, uri),
       parts: () => [new MemorySource(bytes, name)],
       close: () => undefined,
     };

@@ -1,8 +1,7 @@
-import { hintsOf } from "../aggregate/learn/hints.ts";
 import { Learner } from "../aggregate/learn/learner.ts";
 import { type LearningReport, learningReport } from "../aggregate/learn/learning-report.ts";
 import { restoreSnapshot, snapshotOf } from "../aggregate/learn/snapshot.ts";
-import { updatedAtOf } from "../map/lookup/map-head.ts";
+import { updatedAtOf } from "../ukvs/head.ts";
 import type { Archive } from "../aggregate/route/archive.ts";
 import type { Decision, RouteRequest, Router } from "../aggregate/route/decision.ts";
 import { MapRouter, type MapRouterOptions } from "../aggregate/route/map-router.ts";
@@ -57,12 +56,10 @@ export interface ArchiveRouter extends Router {
 export async function createRouterOn(
   platform: Platform,
   archives: readonly Archive[],
-  { maps, signal, recall, learnt, ...options }: RouterOptions,
+  { maps, signal, recall, learnt, ...options }: RouterOptions = {},
 ): Promise<ArchiveRouter> {
   const learner =
-    recall === undefined
-      ? undefined
-      : new Learner(archives.map(hintsOf), { recall, random: options.random });
+    recall === undefined ? undefined : new Learner(archives, { recall, random: options.random });
   if (learner !== undefined && learnt !== undefined) restoreSnapshot(learner, learnt, "learnt");
   const router = new LibraryRouter(platform, archives, { ...options, learner });
   if (maps !== undefined) await router.useMaps(maps, { signal });

@@ -4,7 +4,6 @@ import { streamChunks } from "../bytes/stream-chunks.ts";
 import { MementoMapError } from "../errors.ts";
 import type { HttpClient, HttpResponse } from "../http/http-client.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
-import type { PackedLookup } from "../map/lookup/packed-lookup.ts";
 
 /** Bytes in memory, or that come in chunks: also streams of the web and of Node. */
 export type Bytes =
@@ -37,14 +36,6 @@ export interface Platform {
   readFile(path: string, signal: AbortSignal | undefined): AsyncIterable<Uint8Array>;
   /** Decompresses what is compressed; the rest stays as it is. */
   decompress(chunks: AsyncIterable<Uint8Array>, name: string): AsyncIterable<Uint8Array>;
-  /** A packed map in memory, for many lookups; undefined where there is nothing faster than `PackedLookup`. */
-  holdPacked?(file: Uint8Array, name: string): HeldPacked | undefined;
-}
-
-/** A packed map in memory, and whether it has a URI, at once. */
-interface HeldPacked {
-  readonly lookup: PackedLookup;
-  isPresent(uri: string): boolean;
 }
 
 interface OpenFile extends ByteSource {
@@ -171,4 +162,17 @@ export class BlobSource implements ByteSource {
     // A copy, so that whoever keeps a part does not keep all.
     return bytes.slice(0, end - offset);
   }
+}
+
+/** A function of the library without the platform that it runs on. */
+export type Bound<F> = F extends (platform: Platform, ...rest: infer A) => infer R
+  ? (...rest: A) => R
+  : never;
+
+/** Binds a function to the platform that it runs on. */
+export function bind<A extends unknown[], R>(
+  platform: Platform,
+  run: (platform: Platform, ...rest: A) => R,
+): (...rest: A) => R {
+  return (...rest) => run(platform, ...rest);
 }

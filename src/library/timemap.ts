@@ -12,7 +12,7 @@ export interface ReadTimeMapOptions extends TimeMapReaderOptions {
 export async function readTimeMapOn(
   platform: Platform,
   source: Source,
-  { signal, ...options }: ReadTimeMapOptions,
+  { signal, ...options }: ReadTimeMapOptions = {},
 ): Promise<TimeMapReading> {
   const reader = timeMapReader(options);
   for await (const chunk of chunksOf(platform, source, signal)) reader.write(chunk);

@@ -172,5 +172,5 @@ class RecordCursor {
 
 /** Makes runs of blanks one space, except within quotes. */
 function oneBlank(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|[ \t]+/g, (part) => (part.startsWith('"') ? part : " "));
+  return text.replace(/"(?:[^"\\]|\\.)*"?|[ \t]+/g, (part) => (part.startsWith('"') ? part : " "));
 }

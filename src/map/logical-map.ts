@@ -1,9 +1,11 @@
 import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
-import { findBySpelling, type KeyAnswer, type KeyFinder } from "./lookup/map-lookup.ts";
+import type { KeyAnswer } from "../lookup/decide.ts";
+import type { KeyFinder } from "./lookup/map-lookup.ts";
+import { foreignSpellings } from "../surt/spelling.ts";
 import { MapSearch } from "./lookup/map-search.ts";
-import { type PageMark, pageMark, withoutPageMark } from "./lookup/map-head.ts";
+import { type PageMark, pageMark, withoutPageMark } from "../ukvs/head.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
 import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
 
@@ -15,8 +17,8 @@ import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
  */
 export interface LogicalMap extends KeyFinder {
   readonly name: string;
-  /** All records in key order, from the start each time it is called. */
-  batches(): AsyncGenerator<RecordBatch, void, undefined>;
+  /** All records in key order, from the start each time it is called; or in any order. */
+  batches(options?: { readonly checkOrder: boolean }): AsyncGenerator<RecordBatch, void, undefined>;
 }
 
 export interface OpenMapsOptions {
@@ -79,12 +81,13 @@ function joined(parts: readonly Part[], options: OpenMapsOptions): LogicalMap {
   return {
     name,
     headers: head.headers,
-    find: (key, asked) => findInParts(ordered, head.headers, key, { signal, ...asked }),
-    async *batches() {
+    find: (key, asked) => findInParts(ordered, key, { signal, ...asked }),
+    async *batches({ checkOrder } = { checkOrder: true }) {
       for (const { source } of ordered) {
         const reader = await readUkvs(sourceChunks(source, { signal }), {
           source: source.name,
           checkSize,
+          checkOrder,
         });
         yield* reader.batches();
       }
@@ -108,21 +111,18 @@ function checkComplete(parts: readonly Part[], of: number): void {
 
 async function findInParts(
   parts: readonly Part[],
-  { fields }: UkvsHeaders,
   key: string,
   options: Parameters<KeyFinder["find"]>[1],
 ): Promise<KeyAnswer | undefined> {
-  return findBySpelling(key, fields, async (spelling) => {
-    const bytes = encoder.encode(spelling);
-    for (const part of parts) {
-      const answer = mayHold(part, bytes)
-        ? await part.search.findExactly(spelling, options)
-        : undefined;
-      // All rows of a key are on one page.
-      if (answer !== undefined) return answer;
-    }
-    return undefined;
-  });
+  const bytes = encoder.encode(key);
+  const isAnywhere = foreignSpellings(key, parts[0]?.headers.fields).length > 0;
+  for (const part of parts) {
+    if (!isAnywhere && !mayHold(part, bytes)) continue;
+    const answer = await part.search.find(key, options);
+    // All rows of a key are on one page.
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
 }
 
 function mayHold({ page, first, last }: Part, key: Uint8Array): boolean {

@@ -1,12 +1,6 @@
 import { quote } from "../errors.ts";
-import {
-  ANY_QUERY,
-  currentSpelling,
-  hasQuery,
-  hostEnd,
-  isSpreadKey,
-  type KeyOptions,
-} from "../surt/key.ts";
+import { ANY_QUERY, hasQuery, hostEnd, isSpreadKey, type KeyOptions } from "../surt/key.ts";
+import { ownSpelling } from "../surt/spelling.ts";
 import type { Count } from "../ukvs/frequency.ts";
 
 /**
@@ -29,12 +23,10 @@ export const FAULT_SEVERITIES = {
   "duplicate-key": "error",
   "home-without-slash": "warning",
   "idle-exclusion": "warning",
-  "idle-periods": "warning",
   "late-header": "error",
   "line-too-long": "error",
   "missing-fields": "warning",
   "no-final-newline": "warning",
-  "no-periods": "warning",
   "no-records": "warning",
   "not-a-map": "error",
   "not-sorted": "error",
@@ -43,7 +35,6 @@ export const FAULT_SEVERITIES = {
   "star-in-key": "warning",
   "total-too-small": "warning",
   "wildcard-too-small": "warning",
-  "years-with-deltas": "warning",
 } as const satisfies Record<string, "error" | "warning">;
 
 export type FaultCode = keyof typeof FAULT_SEVERITIES;
@@ -91,7 +82,7 @@ export function keyFault(key: string, options: KeyOptions = {}): KeyFault | unde
 
 /** What is wrong with a key that has a query, in a map with queries. */
 function queryFault(key: string): KeyFault | undefined {
-  if (currentSpelling(key, { queries: true }) !== key) return rawStar(key);
+  if (hasRawStar(key, { queries: true })) return rawStar(key);
   const mark = key.indexOf("?", Math.max(0, hostEnd(key)));
   if (key.endsWith("?") && mark === key.length - 1) {
     return bad(key, 'has nothing behind its "?"; a page without a query has none');
@@ -105,6 +96,10 @@ function queryFault(key: string): KeyFault | undefined {
     return bad(key, "has a query behind a wildcard");
   }
   return page?.code === "bad-key" ? { ...page, message: `${page.message}: ${quote(key)}` } : page;
+}
+
+function hasRawStar(key: string, options: KeyOptions = {}): boolean {
+  return key.includes("*") && ownSpelling(key, options) !== key;
 }
 
 function rawStar(key: string): KeyFault {
@@ -153,7 +148,7 @@ function pathFault(key: string, path: string, isSpread: boolean): KeyFault | und
   if (path.length > 1 && path.endsWith("/")) {
     return bad(key, "ends in a slash; only the root does, and no lookup asks for it");
   }
-  if (currentSpelling(key) !== key) return rawStar(key);
+  if (hasRawStar(key)) return rawStar(key);
   const segments = path.slice(1).split("/");
   const star = segments.indexOf("*");
   if (star < 0) return undefined;
@@ -358,7 +353,7 @@ export class InclusionCheck {
         fault(
           line,
           "idle-exclusion",
-          `key ${quote(key)} excludes nothing: no wider key is present`,
+          `key ${quote(key)} excludes nothing: no broader key is present`,
         ),
       );
     }

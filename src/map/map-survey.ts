@@ -2,7 +2,7 @@ import { CLOSE_PAREN, COLON, COMMA, SLASH, STAR } from "../bytes/bytes.ts";
 import { type Cut, eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split-map.ts";
 import { CurrentKey } from "./compact/key-tree.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { columnStart, type RowLayout, rowLayout } from "./lookup/map-row.ts";
+import { columnStart, type RowLayout, rowLayout } from "../ukvs/row.ts";
 import { columnEnd, notSorted, skipBlanks } from "../ukvs/record.ts";
 import { frequencyCount } from "../ukvs/frequency.ts";
 

@@ -1,6 +1,6 @@
 import { CLOSE_BRACE, compareBytes, STAR } from "../bytes/bytes.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { isSpreadKey } from "../surt/key.ts";
 import { columnEnd } from "../ukvs/record.ts";
 import {
   type Fields,
@@ -25,17 +25,22 @@ import {
   isZeroRow,
   type MergeRow,
   recordOf,
-  respelled,
   rowAt,
 } from "./merge-row.ts";
 import { type RowGroup, RowGroups } from "./row-groups.ts";
-import { withQueries } from "./with-queries.ts";
+import { OrderCheck, sortedMap } from "./sorted-map.ts";
+import type { SpillStore } from "../files/scratch.ts";
 import { checkSignal } from "../interruption.ts";
 import { MementoMapError, quote } from "../errors.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-export type MergeOptions = OpenMapsOptions;
+export interface MergeOptions extends OpenMapsOptions {
+  /** Takes what is sorted and does not fit in memory. */
+  readonly spill?: SpillStore | undefined;
+  /** How much of a map to sort in memory; 64 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+}
 
 /** What a merge did. */
 export interface MergeSummary {
@@ -58,16 +63,16 @@ export interface MergeSummary {
  * - Spread keys (`X,*)/p`) beside voids may need rows that no map has; these state the count of
  *   the wider row as an upper bound.
  * - The pages of a split count as one map.
- * - The merger of maps with queries and without is one with queries: what a map without says of a page
- *   is said of the page with any query, `com,cnn)/a?*`.
  * - Records are written in the form of writers: one space, strict JSON, `com,cnn)/` for `com,cnn)`,
- *   `%2a` for a `*` that is not a wildcard.
+ *   `%2a` for a `*` that is not a wildcard, percent-encoded UTF-8.
+ * - A map whose rows are in another order, such as that of an index, or that has keys twice, is sorted
+ *   first; rows of one key are added up.
  *
- * The maps must be sorted. Reads each twice, and three times when there are both voids and spread keys
- * among them. Looks up those keys only that are void. Holds a block per map, the rows of one
- * key, the spread keys and the rows added for them, and the rows whose keys have such a `*`.
+ * Reads each map twice, and once more when it has to be sorted, or when there are both voids and spread
+ * keys among them. Looks up those keys only that are void. Holds a block per map, the rows of one key, the
+ * spread keys and the rows added for them; and 64 MiB of rows that are sorted.
  *
- * @throws MM_BAD_INPUT when columns or contexts differ, or a page is missing; MM_NOT_SORTED; MM_CUT and
+ * @throws MM_BAD_INPUT when columns or contexts differ, or a page is missing; MM_BAD_KEY; MM_CUT and
  *   MM_EMPTY unless `checkSize` is false; MM_INTERRUPTED; what reading a map throws.
  */
 export async function mergeMaps(
@@ -78,13 +83,16 @@ export async function mergeMaps(
   checkSignal(options.signal);
   const given = await openLogicalMaps(sources, options);
   const headers = mergeHeaders(given);
-  const maps = given.map((map) =>
-    headers.fields.queries === true && map.headers.fields.queries !== true ? withQueries(map) : map,
-  );
+  const { fields } = headers;
+  const scans: MapScan[] = [];
+  for (const map of given) {
+    const scan = await scanMap(map, fields);
+    scans.push(scan.isInOrder ? scan : await scanMap(await sortedMap(map, options), fields));
+  }
   const isMapSink = "writeHead" in sink;
   if (isMapSink) await sink.writeHead(headers);
   const writer = new UkvsWriter(sink, headers, { writesHead: !isMapSink });
-  const summary = await mergeRecords(maps, writer, headers.fields);
+  const summary = await mergeRecords(scans, writer, fields);
   if (summary.recordsOut > 0 || isMapSink) await writer.flush();
   // A map without a record says that this is meant.
   else await sink.write(new SizedHead(headers).bytes({ bytes: 0, records: 0 }));
@@ -92,12 +100,18 @@ export async function mergeMaps(
 }
 
 async function mergeRecords(
-  maps: readonly LogicalMap[],
+  scans: readonly MapScan[],
   writer: UkvsWriter,
   fields: Fields,
 ): Promise<MergeSummary> {
+  const maps = scans.map(({ map }) => map);
   const union = new Union(maps, fields);
-  const { isTimed, added } = await prepare(maps, union, fields);
+  for (const key of scans.flatMap(({ spreads }) => spreads)) {
+    if (union.covering(key).kind === "spread") union.addSpread(key);
+  }
+  const isTimed = fields.keys.includes("datetime") || scans.some((scan) => scan.isTimed);
+  const isNeeded = maps.length > 1 && scans.some(({ hasVoid }) => hasVoid) && union.hasSpreads;
+  const added = isNeeded ? await rowsForOverlaps(maps, union, fields, isTimed) : [];
   const decide = isTimed ? rowsOverTime : maps.length === 1 ? keepAll : rowsOfUnion;
   const groups = await RowGroups.open(maps, added);
   let recordsOut = 0;
@@ -110,8 +124,7 @@ async function mergeRecords(
       }
       const group = await groups.next();
       if (group === undefined) break;
-      const rows = isTimed ? group.rows : group.rows.filter((row) => !isShadowed(row, group.rows));
-      for (const { bytes } of await decide({ key: group.key, rows }, union, fields)) {
+      for (const { bytes } of await decide(group, union, fields)) {
         await writer.writeLine(bytes, 0, bytes.length);
         recordsOut++;
       }
@@ -139,50 +152,32 @@ async function rowsOfUnion(
   return row.present ? [addedRow(key, row.frequency, fields)] : addRows(rows, fields);
 }
 
-/** A map is never asked for an older spelling of a key that it has. */
-function isShadowed(row: MergeRow, rows: readonly MergeRow[]): boolean {
-  return (
-    row.spelling > 0 && rows.some((other) => other.map === row.map && other.spelling < row.spelling)
-  );
-}
-
-interface Prepared {
+/** What the merging of a map needs to know of it. */
+interface MapScan {
+  readonly map: LogicalMap;
+  readonly isInOrder: boolean;
+  readonly hasVoid: boolean;
   /** Whether a row is of a time. */
   readonly isTimed: boolean;
-  /** Rows in key order that come on top of what maps have where they stand. */
-  readonly added: readonly MergeRow[];
+  readonly spreads: readonly string[];
 }
 
-/** Reads the maps to learn what their merging needs. */
-async function prepare(
-  maps: readonly LogicalMap[],
-  union: Union,
-  fields: Fields,
-): Promise<Prepared> {
-  let hasVoid = false;
-  let isTimed = fields.keys.includes("datetime");
-  const moved: MergeRow[] = [];
-  for (const [number, map] of maps.entries()) {
-    for await (const batch of map.batches()) {
-      for (let i = 0; i < batch.count; i++) {
-        const scan = scanRow(batch, i);
-        hasVoid ||= scan.isVoid;
-        isTimed ||= scan.hasBlock && hasParts(batch, i, fields);
-        if (!scan.hasStar) continue;
-        const key = keyOf(batch, i);
-        if (currentSpelling(key, fields) !== key)
-          moved.push(respelled(rowAt(batch, i, number), fields));
-        else if (union.covering(key).kind === "spread") union.addSpread(key);
-      }
+/** Reads a map once, or as far as to a row that is out of order. */
+async function scanMap(map: LogicalMap, fields: Fields): Promise<MapScan> {
+  const order = new OrderCheck(map);
+  const spreads: string[] = [];
+  let [hasVoid, isTimed] = [false, false];
+  for await (const batch of map.batches({ checkOrder: false })) {
+    for (let i = 0; i < batch.count; i++) {
+      order.take(batch, i);
+      if (!order.isInOrder) return { map, isInOrder: false, hasVoid, isTimed, spreads };
+      const scan = scanRow(batch, i);
+      hasVoid ||= scan.isVoid;
+      isTimed ||= scan.hasBlock && hasParts(batch, i, fields);
+      if (scan.hasStar && isSpreadKey(keyOf(batch, i))) spreads.push(keyOf(batch, i));
     }
   }
-  for (const { bytes, keyEnd } of moved) {
-    const key = decoder.decode(bytes.subarray(0, keyEnd));
-    if (union.covering(key).kind === "spread") union.addSpread(key);
-  }
-  const isNeeded = maps.length > 1 && hasVoid && union.hasSpreads;
-  const overlaps = isNeeded ? await rowsForOverlaps(maps, union, fields, isTimed) : [];
-  return { isTimed, added: [...moved, ...overlaps].sort(compareKeys) };
+  return { map, isInOrder: order.isInOrder, hasVoid, isTimed, spreads };
 }
 
 /** The rows that spread keys need beside voids, for keys where a wildcard and a spread key meet. */
@@ -197,7 +192,7 @@ async function rowsForOverlaps(
     for await (const batch of map.batches()) {
       for (let i = 0; i < batch.count; i++) {
         if (!scanRow(batch, i).hasStar) continue;
-        for (const overlap of union.overlaps(currentSpelling(keyOf(batch, i), fields))) {
+        for (const overlap of union.overlaps(keyOf(batch, i))) {
           if (added.has(overlap)) continue;
           const row = await overlapRow(overlap, union, fields, isTimed);
           if (row !== undefined) added.set(overlap, row);
@@ -205,7 +200,7 @@ async function rowsForOverlaps(
       }
     }
   }
-  return [...added.values()];
+  return [...added.values()].sort(compareKeys);
 }
 
 async function overlapRow(
@@ -289,6 +284,7 @@ function mergeHeaders(maps: readonly Headed[]): UkvsHeaders {
   if (others.length === 0) return first.headers;
   for (const other of others) {
     requireSame("fields", first, other, ({ fields }) => [fields.keys, fields.values]);
+    requireSameQueries(first, other);
   }
   const [withContext, ...alsoWithContext] = maps.filter(
     ({ headers }) => headers.context.length > 0,
@@ -304,7 +300,7 @@ function mergeHeaders(maps: readonly Headed[]): UkvsHeaders {
   const list = given.filter(({ name }) => !REBUILT.has(name));
   if (withContext !== undefined) list.push({ name: "context", value: withContext.headers.context });
   if (all.some(({ namesFields }) => namesFields)) {
-    const queries = all.some((headers) => headers.fields.queries === true) ? { queries: true } : {};
+    const queries = fields.queries === true ? { queries: true } : {};
     list.push({ name: "fields", value: { keys: fields.keys, values: fields.values, ...queries } });
   }
   if (id !== undefined && all.every((headers) => headers.id === id)) {
@@ -382,6 +378,17 @@ function requireSame(
     "MM_BAD_INPUT",
     `its ${name} are ${quote(right ?? "")}, those of ${a.name} are ${quote(left ?? "")}; only maps with the same ${name} can be merged`,
     { position: { source: b.name } },
+  );
+}
+
+function requireSameQueries(a: Headed, b: Headed): void {
+  const [left, right] = [a, b].map(({ headers }) => headers.fields.queries === true);
+  if (left === right) return;
+  const [withQueries, without] = left ? [a, b] : [b, a];
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `its keys have no queries, those of ${withQueries.name} do; generate one of them again, with --queries or without`,
+    { position: { source: without.name } },
   );
 }
 

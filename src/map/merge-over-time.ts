@@ -1,6 +1,4 @@
-import { COLON, MINUS } from "../bytes/bytes.ts";
-import { columnStart } from "./lookup/map-row.ts";
-import { columnEnd, parseDatetimeKey, type UkvsRecord } from "../ukvs/record.ts";
+import { parseDatetimeKey, type UkvsRecord } from "../ukvs/record.ts";
 import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";
 import type { Fields } from "../ukvs/header.ts";
 import type { Union } from "./union.ts";
@@ -39,17 +37,10 @@ export async function rowsOverTime(
   const kept: Said[] = [];
   const added: MergeRow[] = [];
   for (const row of rows) {
-    const before = rowsBefore(row, rows);
-    // Rows for all time always decide.
-    if (before.some((other) => isOfAllTime(other, column))) continue;
     const record = recordOf(row, fields);
     const isElsewhere = (datetime: string): Promise<boolean> =>
       union.isPresentElsewhere(key, row.map, parseDatetimeKey(datetime));
-    // Rows for another spelling come first, so that voids of this one must not hide what they hold.
-    const isHeldBefore = before.some((other) => mayHold(recordOf(other, fields)));
-    const left = await withoutHiding(record, column, (datetime) =>
-      isHeldBefore && datetime !== ":" ? Promise.resolve(true) : isElsewhere(datetime),
-    );
+    const left = await withoutHiding(record, column, isElsewhere);
     if (left !== undefined) kept.push({ record: left, map: row.map });
     else if (union.hasSpreads && (await isElsewhere(datetimeOf(record, column)))) {
       // A spread key that the void hid may meet another void here: the key needs a row.
@@ -59,29 +50,9 @@ export async function rowsOverTime(
   }
   const totals = missingTotals(kept, column).map((record): Said => ({ record, map: -1 }));
   return addRows(
-    [
-      ...added,
-      ...[...kept, ...totals].map(({ record, map }) => rowOf(record, fields, { map, spelling: 0 })),
-    ],
+    [...added, ...[...kept, ...totals].map(({ record, map }) => rowOf(record, fields, map))],
     fields,
   );
-}
-
-/** The rows of a map for spellings of the key that it is asked for before this one. */
-function rowsBefore(row: MergeRow, rows: readonly MergeRow[]): MergeRow[] {
-  return rows.filter((other) => other.map === row.map && other.spelling < row.spelling);
-}
-
-/** Whether a record is present at some time; a void may be so too, by its parts. */
-function mayHold(record: UkvsRecord): boolean {
-  return isPresent(frequencyOf(record)) || datetimeParts(record) !== undefined;
-}
-
-function isOfAllTime({ bytes, tupleEnd }: MergeRow, column: number): boolean {
-  if (column < 0) return true;
-  const start = columnStart(bytes, 0, tupleEnd, column);
-  const end = columnEnd(bytes, start, tupleEnd);
-  return end - start === 1 && (bytes[start] === COLON || bytes[start] === MINUS);
 }
 
 /** The record without voids that hide what is present; undefined if nothing is left. */

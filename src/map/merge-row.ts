@@ -1,7 +1,6 @@
-import { olderSpellings } from "./lookup/map-row.ts";
-import { compareRanges } from "../bytes/bytes.ts";
+import { compareRanges, ZERO } from "../bytes/bytes.ts";
+import { plainKeyEnd } from "../ukvs/row.ts";
 import type { RecordBatch } from "../ukvs/reader.ts";
-import { currentSpelling, type KeyOptions } from "../surt/key.ts";
 import {
   columnEnd,
   columnsEnd,
@@ -30,11 +29,6 @@ export interface MergeRow {
   readonly tupleEnd: number;
   /** Which map it is of; -1 for a row that the merge added. */
   readonly map: number;
-  /**
-   * How its map spelled the key: 0 as it is written now, or the number of the older spelling. A map
-   * is asked for an older spelling only where it has no row for one before it.
-   */
-  readonly spelling: number;
 }
 
 /** The row of a record, in bytes of its own. */
@@ -49,7 +43,6 @@ export function rowAt(
     keyEnd: keyEnds[i] - start,
     tupleEnd: tupleEnds[i] - start,
     map,
-    spelling: 0,
   };
 }
 
@@ -74,39 +67,7 @@ export function addedRow(
   const [, ...otherValues] = fields.values;
   const keys = [key, ...otherKeys.map((name) => (name === "datetime" ? datetime : "-"))];
   const values = [formatFrequency(frequency), ...otherValues.map(() => undefined)];
-  return rowOf({ keys, values }, fields, { map: -1, spelling: 0 });
-}
-
-/** The row under the key that lookups ask for. */
-export function respelled(row: MergeRow, options: KeyOptions): MergeRow {
-  const written = decoder.decode(row.bytes.subarray(0, row.keyEnd));
-  const spelling = currentSpelling(written, options);
-  if (spelling === written) return row;
-  const key = encoder.encode(spelling);
-  const longer = key.length - row.keyEnd;
-  const bytes = new Uint8Array(row.bytes.length + longer);
-  bytes.set(key);
-  bytes.set(row.bytes.subarray(row.keyEnd), key.length);
-  return {
-    bytes,
-    keyEnd: key.length,
-    tupleEnd: row.tupleEnd + longer,
-    map: row.map,
-    spelling: spellingNumber(written, olderSpellings(spelling, options)),
-  };
-}
-
-/**
- * The place of an older spelling among those that lookups ask for. One with some `*` and some `%2a`,
- * which they never ask for, comes behind all of them: with its slash before a bare home page, and in
- * byte order.
- */
-function spellingNumber(written: string, asked: readonly string[]): number {
-  const place = asked.indexOf(written);
-  if (place >= 0) return 1 + place;
-  const stars = written.match(/\*|%2a/g) ?? [];
-  const order = stars.reduce((sum, star, i) => (star === "*" ? sum + 2 ** -(i + 1) : sum), 0);
-  return 1 + asked.length + (written.endsWith(")") ? 1 : 0) + order;
+  return rowOf({ keys, values }, fields, -1);
 }
 
 /** Whether a row says absent of itself; its JSON block may say otherwise of some time. */
@@ -124,13 +85,21 @@ export function isZeroColumn(bytes: Uint8Array, start: number, end: number): boo
 
 /** Puts rows of one key in order, and makes one row of those whose further keys are the same too. */
 export function addRows(rows: readonly MergeRow[], fields: Fields): MergeRow[] {
-  const sorted = rows.map((row) => canonicalRow(row, fields)).toSorted(compareRows);
+  const sorted = rows
+    .map((row) => (isPlain(row) ? row : canonicalRow(row, fields)))
+    .toSorted(compareRows);
   const sums: MergeRow[] = [];
   for (let from = 0, to = 1; from < sorted.length; from = to, to++) {
     while (to < sorted.length && compareRows(sorted[from], sorted[to]) === 0) to++;
     sums.push(to - from === 1 ? sorted[from] : sumOf(sorted.slice(from, to), fields));
   }
   return sums;
+}
+
+/** Whether the row is in the form that writers produce, as can be seen at once. */
+function isPlain({ bytes }: MergeRow): boolean {
+  const keyEnd = plainKeyEnd(bytes, 0, bytes.length);
+  return keyEnd !== -1 && bytes[keyEnd + 1] !== ZERO;
 }
 
 /** The row in the form that writers produce. */
@@ -140,7 +109,7 @@ function canonicalRow(row: MergeRow, fields: Fields): MergeRow {
   return rowOf(
     { ...record, values: [formatFrequency(frequencyOf(record)), ...others] },
     fields,
-    row,
+    row.map,
   );
 }
 
@@ -162,7 +131,7 @@ function sumOf(rows: readonly MergeRow[], fields: Fields): MergeRow {
   values[0] = formatFrequency(frequency);
   const json = sharedJson(records);
   const sum: UkvsRecord = { keys: first.keys, values, ...(json === undefined ? {} : { json }) };
-  return rowOf(sum, fields, rows[0]);
+  return rowOf(sum, fields, rows[0].map);
 }
 
 export function frequencyOf({ values: [frequency = "/"] }: UkvsRecord): Frequency {
@@ -211,17 +180,12 @@ function sumOfParts(all: readonly DatetimeParts[]): DatetimeParts {
 }
 
 /** Makes a row of a record. */
-export function rowOf(
-  record: UkvsRecord,
-  fields: Fields,
-  { map, spelling }: Pick<MergeRow, "map" | "spelling">,
-): MergeRow {
+export function rowOf(record: UkvsRecord, fields: Fields, map: number): MergeRow {
   const bytes = encoder.encode(formatRecord(record, fields));
   return {
     bytes,
     keyEnd: columnEnd(bytes, 0, bytes.length),
     tupleEnd: columnsEnd(bytes, 0, bytes.length, fields.keys.length),
     map,
-    spelling,
   };
 }

@@ -1,11 +1,10 @@
 import { compareRanges, copyRange, SPACE } from "../bytes/bytes.ts";
-import { isNone, plainKeyEnd } from "./lookup/map-row.ts";
+import { isNone, plainKeyEnd } from "../ukvs/row.ts";
 import { columnEnd } from "../ukvs/record.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency.ts";
 import type { RecordBatch } from "../ukvs/reader.ts";
 import type { LogicalMap } from "./logical-map.ts";
-import { currentSpelling, type KeyOptions } from "../surt/key.ts";
-import { compareKeys, type MergeRow, respelled, rowAt } from "./merge-row.ts";
+import { type MergeRow, rowAt } from "./merge-row.ts";
 
 /** All rows of one key, of all maps. */
 export interface RowGroup {
@@ -31,13 +30,12 @@ export class RowGroups {
   /** Records taken from the maps so far. */
   recordsIn = 0;
   readonly #cursors: readonly Cursor[];
-  /** Rows that belong to keys still to come, in key order: home pages without slash, and `added`. */
+  /** Rows to be added, for keys still to come, in key order. */
   #waiting: readonly MergeRow[];
 
   /** Whether rows are a key and a frequency, when they have no JSON block. */
   readonly #canAddPlainly: boolean;
   readonly #sum = new FrequencySum();
-  readonly #options: KeyOptions;
   /** The line of a sum; grows with the longest. */
   #line = new Uint8Array(1024);
 
@@ -45,19 +43,13 @@ export class RowGroups {
     cursors: readonly Cursor[],
     added: readonly MergeRow[],
     canAddPlainly: boolean,
-    options: KeyOptions,
   ) {
-    this.#options = options;
     this.#cursors = cursors;
     this.#waiting = added;
     this.#canAddPlainly = canAddPlainly;
   }
 
-  /**
-   * Opens the maps. `added` are rows in key order that come on top of theirs; among them the rows
-   * whose keys have a `*` that is written `%2a` now, which are skipped where they stand: they
-   * belong before.
-   */
+  /** Opens the maps. `added` are rows in key order that come on top of theirs. */
   static async open(maps: readonly LogicalMap[], added: readonly MergeRow[]): Promise<RowGroups> {
     const cursors = maps.map((map, index) => new Cursor(map, index));
     await Promise.all(cursors.map((cursor) => Promise.resolve(cursor.advance())));
@@ -68,7 +60,6 @@ export class RowGroups {
       cursors,
       added,
       columns.every((count) => count === 2),
-      maps[0]?.headers.fields ?? {},
     );
   }
 
@@ -106,21 +97,9 @@ export class RowGroups {
 
   /** All rows of the next key; undefined after the last. */
   async next(): Promise<RowGroup | undefined> {
-    for (;;) {
-      const least = this.#leastKey();
-      if (least === undefined) return undefined;
-      const rows = await this.#take(least);
-      const key = decoder.decode(least);
-      const spelling = currentSpelling(key, this.#options);
-      if (spelling === key) return { key, rows };
-      // The rows of `com,cnn)` belong to `com,cnn)/`, which may stand a few keys further on.
-      if (!key.includes("*") || spelling === `${key}/`) {
-        this.#waiting = [
-          ...rows.map((row) => respelled(row, this.#options)),
-          ...this.#waiting,
-        ].toSorted(compareKeys);
-      }
-    }
+    const least = this.#leastKey();
+    if (least === undefined) return undefined;
+    return { key: decoder.decode(least), rows: await this.#take(least) };
   }
 
   async close(): Promise<void> {

@@ -2,14 +2,8 @@ import { compareBytes, CR, LF, ZERO } from "../bytes/bytes.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { type ByteSource, readWhole, sourceChunks, SourceLines } from "../bytes/byte-source.ts";
-import { keyEnd, plainKeyEnd } from "./lookup/map-row.ts";
-import {
-  type PageMark,
-  pageMark,
-  readMapHead,
-  refuseCut,
-  withoutPageMark,
-} from "./lookup/map-head.ts";
+import { keyEnd, plainKeyEnd } from "../ukvs/row.ts";
+import { type PageMark, pageMark, readMapHead, refuseCut, withoutPageMark } from "../ukvs/head.ts";
 import { columnEnd, LastKey, notSorted, skipBlanks } from "../ukvs/record.ts";
 import { checkSize, type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
 

@@ -1,5 +1,6 @@
-import { ANY_QUERY, isSpreadKey, type KeyOptions, lookupKeys } from "../surt/key.ts";
-import type { KeyAnswer } from "./lookup/map-lookup.ts";
+import { ANY_QUERY, isSpreadKey, type KeyOptions } from "../surt/key.ts";
+import { lookupKeys } from "../surt/covering-keys.ts";
+import type { KeyAnswer } from "../lookup/decide.ts";
 import {
   addFrequencies,
   type Bound,

@@ -1,8 +1,8 @@
 import { compareWithin, CR, DELETE, markLength, SPACE, TAB } from "../bytes/bytes.ts";
 import { type LineBatch, lineBatches, lineBytes } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
-import { plainKeyEnd, rowLayout } from "./lookup/map-row.ts";
-import { pageMark } from "./lookup/map-head.ts";
+import { plainKeyEnd, rowLayout } from "../ukvs/row.ts";
+import { pageMark } from "../ukvs/head.ts";
 import {
   columnsEnd,
   LastKey,

@@ -12,18 +12,8 @@ import {
   type TimeMapPaging,
   writtenRange,
 } from "./timemap-document.ts";
-import { copyRange, QUOTE } from "../bytes/bytes.ts";
-import {
-  DATETIME_DIGITS,
-  formatDatetime,
-  formatHttpDate,
-  formatRfc3339,
-  HTTP_DATE_BYTES,
-  RFC_3339_BYTES,
-  writeDatetime,
-  writeHttpDate,
-  writeRfc3339,
-} from "./datetime.ts";
+import { copyRange } from "../bytes/bytes.ts";
+import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
 
 /**
  * Writes a TimeMap, byte for byte as MemGator lays it out, in blocks of about 64 KiB.
@@ -121,6 +111,21 @@ class BlockWriter {
     this.at += ENCODER.encodeInto(text, this.bytes.subarray(this.at)).written;
   }
 
+  /** The same of ASCII, which is short in most places. */
+  ascii(text: string): void {
+    this.reserve(text.length);
+    const { bytes } = this;
+    let { at } = this;
+    for (let i = 0; i < text.length; i++) bytes[at++] = text.charCodeAt(i);
+    this.at = at;
+  }
+
+  /** The URI of a memento. */
+  uri({ mementos }: TimeMapDocument, index: number): void {
+    this.reserve(mementos.uriLengthAt(index));
+    this.at = mementos.copyUri(index, this.bytes, this.at);
+  }
+
   /** Takes what was gathered; the block is the taker's. */
   take(): Uint8Array<ArrayBuffer> {
     const block = this.bytes.subarray(0, this.at);
@@ -131,13 +136,6 @@ class BlockWriter {
   }
 }
 
-const REL_OPEN = ENCODER.encode('>; rel="');
-const DATETIME_OPEN = ENCODER.encode('memento"; datetime="');
-const LINK_END = ENCODER.encode('",\n');
-const LESS = 0x3c;
-/** Of a memento's link, without its URI and relations. */
-const LINK_BYTES: number =
-  1 + REL_OPEN.length + DATETIME_OPEN.length + HTTP_DATE_BYTES + LINK_END.length;
 /** What bytes are written as that would end a target, or a line; others are undefined. */
 const ESCAPES: readonly (Uint8Array | undefined)[] = Array.from({ length: 256 }, (_, byte) =>
   byte < 0x20 || byte === 0x7f || byte === 0x3c || byte === 0x3e
@@ -197,27 +195,17 @@ const NO_RELS: readonly string[] = [];
 
 function writeMemento(
   out: BlockWriter,
-  { mementos }: TimeMapDocument,
+  document: TimeMapDocument,
   index: number,
   rels: readonly string[],
 ): void {
-  const uriBytes = mementos.uriLengthAt(index);
-  out.reserve(LINK_BYTES + uriBytes);
-  out.bytes[out.at++] = LESS;
+  const { mementos } = document;
+  out.ascii("<");
   const uriStart = out.at;
-  out.at = mementos.copyUri(index, out.bytes, uriStart);
+  out.uri(document, index);
   if (!mementos.isPlain) escapeFrom(out, uriStart);
-  if (rels.length > 0) {
-    out.text(`>; rel="${rels.join(" ")} `);
-    out.reserve(LINK_BYTES);
-  } else {
-    out.reserve(LINK_BYTES);
-    out.at = copyRange(REL_OPEN, 0, REL_OPEN.length, out.bytes, out.at);
-  }
-  const { bytes } = out;
-  let at = copyRange(DATETIME_OPEN, 0, DATETIME_OPEN.length, bytes, out.at);
-  at = writeHttpDate(mementos.datetimeAt(index), bytes, at);
-  out.at = copyRange(LINK_END, 0, LINK_END.length, bytes, at);
+  const rel = rels.length === 0 ? "memento" : `${rels.join(" ")} memento`;
+  out.ascii(`>; rel="${rel}"; datetime="${formatHttpDate(mementos.datetimeAt(index))}",\n`);
 }
 
 /** Escapes what was written last. */
@@ -263,13 +251,6 @@ function safe(target: string): string {
 function percentEncoded(byte: number): string {
   return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }
-
-const ITEM_OPEN = ENCODER.encode('      {\n        "datetime": "');
-const ITEM_URI = ENCODER.encode('",\n        "uri": ');
-const ITEM_END = ENCODER.encode("\n      }");
-/** Of an item of the list, without its URI. */
-const ITEM_BYTES: number =
-  ITEM_OPEN.length + RFC_3339_BYTES + ITEM_URI.length + 2 + ITEM_END.length + 2;
 
 /** Writes a TimeMap in JSON, in blocks; see `writeTimeMap`. */
 function* jsonTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
@@ -331,21 +312,18 @@ function pageObject({ from, until, uri }: PageEntry): PageObject {
   return { from: formatRfc3339(from), until: formatRfc3339(until), uri };
 }
 
-function writeItem(out: BlockWriter, { mementos }: TimeMapDocument, index: number): void {
-  out.reserve(ITEM_BYTES + mementos.uriLengthAt(index));
-  let at = copyRange(ITEM_OPEN, 0, ITEM_OPEN.length, out.bytes, out.at);
-  at = writeRfc3339(mementos.datetimeAt(index), out.bytes, at);
-  out.at = copyRange(ITEM_URI, 0, ITEM_URI.length, out.bytes, at);
+function writeItem(out: BlockWriter, document: TimeMapDocument, index: number): void {
+  const { mementos } = document;
+  const datetime = formatRfc3339(mementos.datetimeAt(index));
+  out.ascii(`      {\n        "datetime": "${datetime}",\n        "uri": `);
   if (mementos.isPlain) {
-    out.bytes[out.at] = QUOTE;
-    at = mementos.copyUri(index, out.bytes, out.at + 1);
-    out.bytes[at] = QUOTE;
-    out.at = at + 1;
+    out.ascii('"');
+    out.uri(document, index);
+    out.ascii('"');
   } else {
     out.text(quoted(mementos.uriAt(index)));
-    out.reserve(ITEM_END.length);
   }
-  out.at = copyRange(ITEM_END, 0, ITEM_END.length, out.bytes, out.at);
+  out.ascii("\n      }");
 }
 
 function landmarkText({ mementos }: TimeMapDocument, marks: readonly Landmark[]): string {
@@ -386,12 +364,6 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-const LINE_URI = ENCODER.encode(' {"uri": "');
-const LINE_REL = ENCODER.encode('", "rel": "memento", "datetime": "');
-const LINE_END = ENCODER.encode('"}\n');
-/** Of a line, without its URI. */
-const LINE_BYTES: number =
-  DATETIME_DIGITS + LINE_URI.length + LINE_REL.length + HTTP_DATE_BYTES + LINE_END.length;
 const CONTEXT = '!context ["https://oduwsdl.github.io/contexts/memento"]\n';
 
 /** Writes a TimeMap in CDXJ, in blocks; see `writeTimeMap`. */
@@ -447,14 +419,9 @@ function line({ mementos }: TimeMapDocument, index: number, rels: readonly strin
 }
 
 /** The same for one that stands out in nothing and needs no escapes, as most. */
-function writeLine(out: BlockWriter, { mementos }: TimeMapDocument, index: number): void {
-  const datetime = mementos.datetimeAt(index);
-  out.reserve(LINE_BYTES + mementos.uriLengthAt(index));
-  const { bytes } = out;
-  let at = writeDatetime(datetime, bytes, out.at);
-  at = copyRange(LINE_URI, 0, LINE_URI.length, bytes, at);
-  at = mementos.copyUri(index, bytes, at);
-  at = copyRange(LINE_REL, 0, LINE_REL.length, bytes, at);
-  at = writeHttpDate(datetime, bytes, at);
-  out.at = copyRange(LINE_END, 0, LINE_END.length, bytes, at);
+function writeLine(out: BlockWriter, document: TimeMapDocument, index: number): void {
+  const datetime = document.mementos.datetimeAt(index);
+  out.ascii(`${formatDatetime(datetime)} {"uri": "`);
+  out.uri(document, index);
+  out.ascii(`", "rel": "memento", "datetime": "${formatHttpDate(datetime)}"}\n`);
 }

@@ -9,70 +9,34 @@ import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
  *   0   magic, 8 bytes
  *   8   version · bytes of the header · descriptors · shards, 4 bytes each
  *   24  CRC-32 of all from byte 32 to the data · where the data begins
- *   32  descriptors, 8 bytes each · directory, 16 bytes for each shard · header, JSON · zeros
+ *   32  descriptors, 4 bytes each · directory, 16 bytes for each shard · header, JSON · zeros ·
+ *       voids, 8 bytes each
  *   ..  data: the words of the shards, one after the other
  */
 
 const VERSION = 1;
 /** Bytes before the descriptors. */
 const PREAMBLE_BYTES = 32;
-const DESCRIPTOR_BYTES = 8;
+const DESCRIPTOR_BYTES = 4;
 const SHARD_BYTES = 16;
+const VOID_BYTES = 8;
 /** What precedes the data is held in memory as objects; more than this is damage. */
 const MAX_HEAD_BYTES = 2 ** 26;
 const MAX_DESCRIPTORS = 2 ** 16;
 /** A reader keeps a buffer of this size. */
 const MAX_DATA_BYTES = 2 ** 32;
 const MAX_UINT32 = 2 ** 32 - 1;
-/** A step of more bits has no use: no host has that many captures. */
-const MAX_STEP = 1024;
-const MAX_PERIOD_BITS = 16;
 
 /** A row of more bits than this is hardly ever mistaken for another. */
 export const MAX_ROW_BITS = 31;
-/** More deltas than this behind a map would be slow to ask. */
-export const MAX_DELTAS = 63;
-/** How many there may be, unless somebody says otherwise. */
-export const DEFAULT_MAX_DELTAS = 7;
-
 /** What a host has rows of, as bits by depth: 0 for its home page or `/*`, 7 for seven and deeper. */
 export interface Descriptor {
   readonly exact: number;
   readonly wildcards: number;
-  readonly voidExact: number;
-  readonly voidWildcards: number;
   /** A sum of {@link FLAG}. */
   readonly flags: number;
   /** Bits of a row, in eighths. */
   readonly width: number;
-  /** The same for rows of many pages: `/a/*`, `/a?*` and `com,cnn,*`. */
-  readonly wideWidth: number;
-}
-
-/** The first and the last year that something is held of, both from 0 to 9999. */
-export type Years = readonly [first: number, last: number];
-
-export const ALL_YEARS: Years = [0, 9999];
-/** A period that nothing is held of. */
-export const NO_YEARS: Years = [0, 0];
-
-/** What a packed map states of years: the first and the last of all hosts, and how many periods there are. */
-export interface StatedYears {
-  readonly years: Years;
-  readonly periods: number;
-}
-
-/** What the periods of a header state; undefined if nothing. Those of no year, and of any year, do not count. */
-export function statedYears({
-  periods = [],
-}: Pick<PackedHeader, "periods">): StatedYears | undefined {
-  const stated = periods.filter(
-    ([first, last]) => last !== NO_YEARS[1] && (first !== ALL_YEARS[0] || last !== ALL_YEARS[1]),
-  );
-  if (stated.length === 0) return undefined;
-  const first = Math.min(...stated.map(([year]) => year));
-  const last = Math.max(...stated.map(([, year]) => year));
-  return { years: [first, last], periods: stated.length };
 }
 
 /** What a descriptor says without any row. */
@@ -85,8 +49,8 @@ export const FLAG = {
   query: 4,
   /** There are rows for a page with any query, `/a?*`. */
   anyQuery: 8,
-  /** Nothing of it is held: for `com,cnn,*`. */
-  none: 16,
+  /** Some names of the host are voids, or a domain that it is in is one. */
+  voids: 16,
 } as const;
 
 const ALL_FLAGS = 31;
@@ -94,7 +58,7 @@ const ALL_FLAGS = 31;
 /** The deepest rows that have a bit of their own. */
 export const MAX_DEPTH = 7;
 
-type FilterKind = "hosts" | "rows" | "voids";
+type FilterKind = "hosts" | "rows";
 
 /** A set of names in a number of ribbons. */
 export interface Filter {
@@ -113,37 +77,19 @@ export interface PackedHeader {
   /** Names in the filters. */
   readonly rows: number;
   readonly hosts: number;
+  /** Names in the list of voids. */
   readonly voids: number;
   /** Bits of a value in the table of hosts, from the lowest. */
   readonly table: {
     readonly fingerprint: number;
     readonly descriptor: number;
-    readonly count: number;
-    /** A count of n means at most 2^(step · (n + 1)) - 1 captures of the host. */
-    readonly step: number;
-    /** Bits for the number of a period; default 0. */
-    readonly period?: number | undefined;
   };
-  /** The years that hosts have something of, by the numbers of the table; default nothing is known. */
-  readonly periods?: readonly Years[] | undefined;
   /** The numbers of labels, as bits, that some `com,cnn,*` and some `com,cnn,*)/a` have. */
   readonly hostWildcards: number;
   readonly hostSpreads: number;
   readonly filters: readonly Filter[];
   /** What the map was made from: the rows and the digest of the map in text. */
   readonly source?: { readonly rows: number; readonly sha256?: string | undefined } | undefined;
-  /** Set in a delta: what it is read behind. */
-  readonly delta?: DeltaPlace | undefined;
-}
-
-/** Where a delta belongs: a packed map, or a delta, whose head has this mark. */
-export interface DeltaPlace {
-  /** The mark of the part before it; see `markOf`. */
-  readonly base: string;
-  /** 1 for the first delta behind a whole map. */
-  readonly position: number;
-  /** How many deltas the chain may have. */
-  readonly most: number;
 }
 
 /** A shard: where its words are, counted from the start of the data, and how to read them. */
@@ -154,12 +100,13 @@ export interface Shard {
   readonly crc: number;
 }
 
-/** All of a packed map, or of a delta behind it, but its data. Places are counted in the file. */
+/** All of a packed map but its data. */
 export interface PackedHead {
   readonly header: PackedHeader;
   readonly descriptors: readonly Descriptor[];
   readonly shards: readonly Shard[];
-  readonly start: number;
+  /** The hashes of voids, both halves of each; sorted by the low half. */
+  readonly voids: Uint32Array;
   /** Where the data begins and ends. */
   readonly dataStart: number;
   readonly end: number;
@@ -170,10 +117,12 @@ export function formatHead(
   header: PackedHeader,
   descriptors: readonly Descriptor[],
   shards: readonly Shard[],
+  voids: Uint32Array = new Uint32Array(0),
 ): Uint8Array {
   const json = new TextEncoder().encode(JSON.stringify(header));
   const tables = descriptors.length * DESCRIPTOR_BYTES + shards.length * SHARD_BYTES;
-  const dataStart = 8 * Math.ceil((PREAMBLE_BYTES + tables + json.length) / 8);
+  const voidsStart = 8 * Math.ceil((PREAMBLE_BYTES + tables + json.length) / 8);
+  const dataStart = voidsStart + 4 * voids.length;
   const bytes = new Uint8Array(dataStart);
   const view = new DataView(bytes.buffer);
   bytes.set(PACKED_MAGIC);
@@ -182,18 +131,7 @@ export function formatHead(
   });
   let at = PREAMBLE_BYTES;
   for (const one of descriptors) {
-    bytes.set(
-      [
-        one.exact,
-        one.wildcards,
-        one.voidExact,
-        one.voidWildcards,
-        one.flags,
-        one.width,
-        one.wideWidth,
-      ],
-      at,
-    );
+    bytes.set([one.exact, one.wildcards, one.flags, one.width], at);
     at += DESCRIPTOR_BYTES;
   }
   for (const { words, slots, seed, crc } of shards) {
@@ -201,6 +139,7 @@ export function formatHead(
     at += SHARD_BYTES;
   }
   bytes.set(json, at);
+  voids.forEach((half, i) => view.setUint32(voidsStart + 4 * i, half, true));
   view.setUint32(24, crc32(bytes, PREAMBLE_BYTES, dataStart), true);
   view.setUint32(28, dataStart, true);
   return bytes;
@@ -227,20 +166,14 @@ export function dataStartOf(start: Uint8Array, source: string): number {
 }
 
 /**
- * Reads all of a packed map, or of a delta, that comes before its data. More may follow the data.
+ * Reads all of a packed map that comes before its data.
  *
  * @param size the size of the file.
- * @param fileStart where `bytes` begin in the file.
  * @throws MM_BAD_INPUT for what is not a packed map, of another version, or damaged; MM_CUT; MM_LIMIT
  */
-export function parseHead(
-  bytes: Uint8Array,
-  size: number,
-  source: string,
-  fileStart: number = 0,
-): PackedHead {
+export function parseHead(bytes: Uint8Array, size: number, source: string): PackedHead {
   const dataStart = dataStartOf(bytes, source);
-  if (bytes.length < dataStart || size < fileStart + dataStart) throw cut(source);
+  if (bytes.length < dataStart || size < dataStart) throw cut(source);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getUint32(24, true) !== crc32(bytes, PREAMBLE_BYTES, dataStart)) {
     throw damaged("header", source);
@@ -249,19 +182,18 @@ export function parseHead(
     view.getUint32(at, true),
   );
   const tables = descriptorCount * DESCRIPTOR_BYTES + shardCount * SHARD_BYTES;
-  if (8 * Math.ceil((PREAMBLE_BYTES + tables + jsonBytes) / 8) !== dataStart) {
-    throw damaged("preamble", source);
-  }
+  const jsonStart = PREAMBLE_BYTES + tables;
   if (descriptorCount > MAX_DESCRIPTORS) throw damaged("descriptors", source);
+  if (jsonStart + jsonBytes > dataStart) throw damaged("preamble", source);
+  const header = readHeader(bytes.subarray(jsonStart, jsonStart + jsonBytes), source);
+  const voidsStart = 8 * Math.ceil((jsonStart + jsonBytes) / 8);
+  if (voidsStart + VOID_BYTES * header.voids !== dataStart) throw damaged("preamble", source);
   let at = PREAMBLE_BYTES;
   const descriptors = Array.from({ length: descriptorCount }, () => {
-    const [exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth] = bytes.subarray(
-      at,
-      at + DESCRIPTOR_BYTES,
-    );
+    const [exact, wildcards, flags, width] = bytes.subarray(at, at + DESCRIPTOR_BYTES);
     at += DESCRIPTOR_BYTES;
     if (flags > ALL_FLAGS) throw damaged("descriptors", source);
-    return { exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth };
+    return { exact, wildcards, flags, width };
   });
   const shards: Shard[] = [];
   for (const end = at + shardCount * SHARD_BYTES; at < end; at += SHARD_BYTES) {
@@ -272,7 +204,9 @@ export function parseHead(
       crc: view.getUint32(at + 12, true),
     });
   }
-  const header = readHeader(bytes.subarray(at, at + jsonBytes), source);
+  const voids = Uint32Array.from({ length: 2 * header.voids }, (_, i) =>
+    view.getUint32(voidsStart + 4 * i, true),
+  );
   checkFilters(header, descriptorCount, source);
   const words = checkShards(header, shards, source);
   if (4 * words > MAX_DATA_BYTES) {
@@ -280,16 +214,10 @@ export function parseHead(
       position: { source },
     });
   }
-  const end = fileStart + dataStart + 4 * words;
+  const end = dataStart + 4 * words;
   if (end > size) throw cut(source);
-  return {
-    header,
-    descriptors,
-    shards,
-    start: fileStart,
-    dataStart: fileStart + dataStart,
-    end,
-  };
+  if (end < size) throw damaged("end: bytes follow the last shard", source);
+  return { header, descriptors, shards, voids, dataStart, end };
 }
 
 function readHeader(json: Uint8Array, source: string): PackedHeader {
@@ -315,8 +243,9 @@ function readHeader(json: Uint8Array, source: string): PackedHeader {
 /** Whether a header has all that lookups rely on: a right checksum does not make it a good one. */
 function isHeader(value: unknown): value is PackedHeader {
   if (!isJsonObject(value)) return false;
-  const { headers, queries, rows, hosts, voids, table, periods, filters, source, delta } =
-    value as Partial<Record<keyof PackedHeader, unknown>>;
+  const { headers, queries, rows, hosts, voids, table, filters, source } = value as Partial<
+    Record<keyof PackedHeader, unknown>
+  >;
   return (
     Array.isArray(headers) &&
     headers.every((one) => isJsonObject(one) && typeof one["name"] === "string") &&
@@ -324,38 +253,18 @@ function isHeader(value: unknown): value is PackedHeader {
     [rows, hosts, voids].every((count) => isWithin(count, 0, Number.MAX_SAFE_INTEGER)) &&
     [value["hostWildcards"], value["hostSpreads"]].every((bits) => isWithin(bits, 0, MAX_UINT32)) &&
     isJsonObject(table) &&
-    [table["fingerprint"], table["count"]].every((bits) => isWithin(bits, 0, MAX_BITS)) &&
+    isWithin(table["fingerprint"], 0, MAX_BITS) &&
     isWithin(table["descriptor"], 0, 16) &&
-    isWithin(table["step"], 1, MAX_STEP) &&
-    (table["period"] === undefined || isWithin(table["period"], 0, MAX_PERIOD_BITS)) &&
-    (periods === undefined || (Array.isArray(periods) && periods.every(areYears))) &&
     Array.isArray(filters) &&
     filters.every(isFilter) &&
-    (source === undefined || isJsonObject(source)) &&
-    (delta === undefined || isDelta(delta))
-  );
-}
-
-function areYears(value: unknown): value is Years {
-  if (!Array.isArray(value) || value.length !== 2) return false;
-  const [first, last] = value as unknown[];
-  return isWithin(first, ...ALL_YEARS) && isWithin(last, first as number, ALL_YEARS[1]);
-}
-
-function isDelta(value: unknown): value is DeltaPlace {
-  return (
-    isJsonObject(value) &&
-    typeof value["base"] === "string" &&
-    /^[0-9a-f]{16}$/.test(value["base"]) &&
-    isWithin(value["most"], 1, MAX_DELTAS) &&
-    isWithin(value["position"], 1, value["most"] as number)
+    (source === undefined || isJsonObject(source))
   );
 }
 
 function isFilter(value: unknown): value is Filter {
   return (
     isJsonObject(value) &&
-    ["hosts", "rows", "voids"].includes(value["kind"] as string) &&
+    ["hosts", "rows"].includes(value["kind"] as string) &&
     isWithin(value["bits"], 1, MAX_BITS) &&
     isWithin(value["shards"], 1, MAX_UINT32)
   );
@@ -371,7 +280,7 @@ function checkFilters(header: PackedHeader, descriptors: number, source: string)
   const names = filters.map(({ kind, bits }) => (kind === "rows" ? `rows ${bits}` : kind));
   if (new Set(names).size < names.length) throw damaged("filters", source);
   const hosts = filters.find(({ kind }) => kind === "hosts");
-  const bits = table.fingerprint + table.descriptor + table.count + (table.period ?? 0);
+  const bits = table.fingerprint + table.descriptor;
   const isSound =
     table.fingerprint === 0
       ? hosts === undefined && descriptors === 1
@@ -406,7 +315,7 @@ export function headersOf({ headers }: PackedHeader): UkvsHeaders {
 }
 
 /** The error for a file that must not be answered from. */
-export function refused(what: string, source: string): MementoMapError {
+function refused(what: string, source: string): MementoMapError {
   return new MementoMapError("MM_BAD_INPUT", what, { position: { source } });
 }
 

@@ -88,84 +88,79 @@ function slotsFor(count: number): number {
   return Math.max(BAND, BLOCK_SLOTS * Math.ceil(count / BLOCK_SLOTS)) + BLOCK_SLOTS;
 }
 
+/** Words of an equation: both halves of its coefficients, and its value. */
+const EQUATION = 3;
+
 /** Linear equations over bits, one for each name, in echelon form: at most one begins at each slot. */
 class Equations {
-  readonly #low: Uint32Array;
-  readonly #high: Uint32Array;
-  readonly #values: Uint32Array;
+  readonly #slots: number;
+  /** For each slot the equation that begins there, or zeros. */
+  readonly #rows: Int32Array;
 
   constructor(slots: number) {
-    this.#low = new Uint32Array(slots);
-    this.#high = new Uint32Array(slots);
-    this.#values = new Uint32Array(slots);
+    this.#slots = slots;
+    this.#rows = new Int32Array(EQUATION * slots);
   }
 
   /** Adds the equations of all names; false if one contradicts the others. */
-  addAll({ count, low, high, values }: RibbonEntries, seed: number): boolean {
-    const slots = this.#low.length;
+  addAll({ count, low: lows, high: highs, values }: RibbonEntries, seed: number): boolean {
+    const rows = this.#rows;
     for (let i = 0; i < count; i++) {
-      const [a, b] = [low[i], high[i]];
-      const start = startOf(a, b, seed, slots);
-      const isAdded = this.#add(
-        start,
-        lowCoefficients(a, b, seed),
-        highCoefficients(a, b, seed),
-        values[i],
-      );
-      if (!isAdded) return false;
+      const name = lows[i] | 0;
+      const more = highs[i] | 0;
+      let at = EQUATION * startOf(name, more, seed, this.#slots);
+      let low = lowCoefficients(name, more, seed);
+      let high = highCoefficients(name, more, seed);
+      let rest = values[i] | 0;
+      // The first coefficient is always 1.
+      while (rows[at] !== 0) {
+        low ^= rows[at];
+        high ^= rows[at + 1];
+        rest ^= rows[at + 2];
+        if (low === 0) {
+          if (high === 0) break;
+          low = high;
+          high = 0;
+          at += 32 * EQUATION;
+        }
+        const shift = 31 - Math.clz32(low & -low);
+        // In two steps, because a shift by 32 is one by 0.
+        low = (low >>> shift) | ((high << 1) << (31 - shift));
+        high >>>= shift;
+        at += EQUATION * shift;
+      }
+      if (low === 0) {
+        if (rest !== 0) return false;
+        continue;
+      }
+      rows[at] = low;
+      rows[at + 1] = high;
+      rows[at + 2] = rest;
     }
     return true;
   }
 
-  #add(start: number, lowBits: number, highBits: number, value: number): boolean {
-    let [at, low, high, rest] = [start, lowBits, highBits, value];
-    for (;;) {
-      // The first coefficient is always 1.
-      if (this.#low[at] === 0) {
-        this.#low[at] = low;
-        this.#high[at] = high;
-        this.#values[at] = rest;
-        return true;
-      }
-      low ^= this.#low[at];
-      high ^= this.#high[at];
-      rest ^= this.#values[at];
-      if (low === 0) {
-        if (high === 0) return rest === 0;
-        const shift = Math.clz32(high & -high) ^ 31;
-        low = high >>> shift;
-        high = 0;
-        at += 32 + shift;
-      } else {
-        const shift = Math.clz32(low & -low) ^ 31;
-        if (shift > 0) {
-          low = (low >>> shift) | (high << (32 - shift));
-          high >>>= shift;
-        }
-        at += shift;
-      }
-    }
-  }
-
   /** The slots that satisfy all equations, in blocks; a slot that nothing determines is 0. */
   solve(bits: number): Uint32Array {
-    const slots = this.#low.length;
-    const words = new Uint32Array(ribbonWords(slots, bits));
+    const rows = this.#rows;
+    const words = new Uint32Array(ribbonWords(this.#slots, bits));
     // For each bit, the slots behind the current one that its coefficients can reach.
-    const low = new Uint32Array(bits);
-    const high = new Uint32Array(bits);
-    for (let at = slots - 1; at >= 0; at--) {
+    const low = new Int32Array(bits);
+    const high = new Int32Array(bits);
+    for (let at = this.#slots - 1; at >= 0; at--) {
       const block = (at >>> 5) * bits;
-      const mask = 1 << (at & 31);
-      const [a, b, value] = [this.#low[at], this.#high[at], this.#values[at]];
+      const shift = at & 31;
+      const a = rows[EQUATION * at];
+      const b = rows[EQUATION * at + 1];
+      const value = rows[EQUATION * at + 2];
       for (let bit = 0; bit < bits; bit++) {
-        const h = (high[bit] << 1) | (low[bit] >>> 31);
         const l = low[bit] << 1;
-        const own = parity((l & a) ^ (h & b)) ^ ((value >>> bit) & 1);
-        const isSet = a === 0 ? 0 : own;
+        const h = (high[bit] << 1) | (low[bit] >>> 31);
         high[bit] = h;
-        low[bit] = l | isSet;
-        if (isSet === 1) words[block + bit] |= mask;
+        const own = parity((l & a) ^ (h & b)) ^ ((value >>> bit) & 1);
+        const slot = a === 0 ? 0 : own;
+        low[bit] = l | slot;
+        words[block + bit] |= slot << shift;
       }
     }
     return words;

@@ -24,7 +24,6 @@ select { max-width: 9rem; padding: .3rem .4rem; border: 1px solid var(--line); b
 select:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 main:focus { outline: none; }
 main.frame { min-height: 60vh; padding-top: 2rem; }
-main > .top { padding-top: 0; }
 main > h1 { font-size: clamp(1.6rem, 4vw, 2.2rem); }
 .state { display: inline-flex; align-items: center; gap: .45em; padding: .08em .75em .08em .5em; border-radius: 2em; font: 600 .92rem/1.75 var(--sans); white-space: nowrap; }
 .state svg { flex: none; width: 1em; height: 1em; }

@@ -12,8 +12,6 @@ a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visibl
 }
 code { font-family: var(--mono); font-size: .9em; overflow-wrap: anywhere; }
 .frame { max-width: 62rem; margin: 0 auto; padding: 0 1.25rem; }
-.top { padding: 3rem 0 1.75rem; }
-.kicker { margin: 0; color: var(--soft); font-size: var(--text-xs); letter-spacing: .12em; text-transform: uppercase; }
 h1 { margin: .15em 0 .3em; font: 600 var(--text-xxl)/1.15 var(--serif); text-wrap: balance; overflow-wrap: anywhere; }
 h2 { margin: 0 0 var(--space-3); font: 600 var(--text-xl)/1.3 var(--serif); }
 .lede { margin: 0; max-width: 44rem; color: var(--soft); }
@@ -24,15 +22,8 @@ input { flex: 1 1 16rem; min-width: 0; padding: .7rem .85rem; border: 1px solid 
 button { flex: 0 0 auto; padding: .7rem 1.4rem; border: 0; border-radius: var(--radius-s); background: var(--accent); color: var(--accent-ink); font: 600 1rem var(--sans); cursor: pointer; }
 button:hover { filter: brightness(1.1); }
 .hint { margin: .6rem 0 0; color: var(--soft); font-size: var(--text-s); }
-.answer { margin-top: 1.4rem; padding-top: 1.3rem; border-top: 1px solid var(--line); }
-.answer h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .7rem; }
-.verdict { padding: .1em .7em; border-radius: 2em; font: 600 .95rem/1.7 var(--sans); }
 .yes { background: var(--yes-paper); color: var(--yes); }
 .no { background: var(--no-paper); color: var(--no); }
-.ladder { margin: .9rem 0 0; padding: 0; list-style: none; counter-reset: step; font-family: var(--mono); font-size: .88rem; }
-.ladder li { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; padding: .25rem .6rem; border-left: 3px solid var(--line); color: var(--soft); overflow-wrap: anywhere; }
-.ladder span { font-family: var(--sans); font-size: .85rem; }
-.ladder .decided { border-left-color: var(--mark-line); background: var(--mark); color: var(--ink); font-weight: 600; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: 1rem 1.5rem; margin: 0; }
 .facts div { min-width: 0; }
 .facts dt { color: var(--soft); font-size: var(--text-s); }
@@ -47,20 +38,13 @@ td.number { width: 6.5rem; padding-left: .8rem; text-align: right; color: var(--
 td.share { vertical-align: middle; }
 svg.bar { display: block; width: 100%; height: .75rem; }
 svg.bar rect { fill: var(--bar); }
-.files { margin: 0; padding: 0; list-style: none; }
-.files li { padding: .55rem 0; border-top: 1px solid var(--line); }
-.files li:first-child { padding-top: 0; border-top: 0; }
-.files small { display: block; color: var(--soft); }
 details { margin-top: .8rem; }
 summary { cursor: pointer; color: var(--accent); }
-.pages { max-height: 22rem; margin: .6rem 0 0; padding: 0 0 0 2.6rem; overflow: auto; font-size: .9rem; }
-.pages code { color: var(--soft); }
 pre { margin: .6rem 0 0; padding: .8rem 1rem; border-radius: var(--radius-s); background: var(--paper); border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; font: .86rem/1.55 var(--mono); }
 pre.commands code { display: block; padding-left: 2ch; text-indent: -2ch; }
 footer { padding: .75rem 0 3rem; color: var(--soft); font-size: var(--text-s); }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 34rem) {
-  .top { padding: 1.75rem 0 1.25rem; }
   .card { padding: 1.1rem 1rem; }
   button { flex: 1 1 100%; }
 }
@@ -80,7 +64,7 @@ export function htmlDocument(
   style: string = PAGE_STYLE,
 ): string {
   // Made apart, because the policy names the digest of exactly what is between the tags.
-  const styleElement = new Html(`<style>${style}</style>`);
+  const styleElement = new Html(style === "" ? "" : `<style>${style}</style>`);
   return html`<!doctype html>
     <html lang="en">
       <head>

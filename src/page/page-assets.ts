@@ -4,14 +4,15 @@ import { packageFile } from "../files/package-file.ts";
 import type { ViewName } from "./page-data.ts";
 
 /** The folder of the built application, and where it is served. */
-const FOLDER = "dist/page/";
+export const FOLDER = "dist/page/";
 export const ASSET_PATH = "/page/";
 
 /** What `scripts/build-page.ts` tells about the files it wrote. */
 export interface AssetList {
   /** The script that pages load. */
   readonly script: string;
-  /** What each view loads besides: scripts and styles. */
+  readonly styles: readonly string[];
+  /** What each view loads besides. */
   readonly views: Readonly<Partial<Record<ViewName, readonly string[]>>>;
   readonly files: readonly string[];
 }

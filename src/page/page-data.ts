@@ -1,5 +1,5 @@
 /** The views of the application, in the order of its navigation. */
-export const VIEWS = ["find", "time", "explore", "compare", "about"] as const;
+export const VIEWS = ["search", "explore", "compare", "about"] as const;
 
 export type ViewName = (typeof VIEWS)[number];
 
@@ -12,8 +12,25 @@ export interface PageData {
   /** What the site is called. */
   readonly name: string;
   readonly version: string;
+  /** How people reach the site: `https://archive.example.org`; empty for a site of files. */
+  readonly origin: string;
   readonly maps: readonly MapInfo[];
   readonly archives: readonly ArchiveInfo[];
+  /** What the paths that the first view needs answer, as JSON: the browser does not ask again. */
+  readonly answers: Readonly<Record<string, unknown>>;
+}
+
+/** The application on the server: `dist/page/server.js`. */
+export interface PageServer {
+  /** The paths whose JSON the view at an address begins with. */
+  readonly needsOf: (page: PageData, target: string) => readonly string[];
+  readonly render: (page: PageData, target: string) => RenderedView;
+}
+
+interface RenderedView {
+  readonly view: ViewName;
+  readonly title: string;
+  readonly html: string;
 }
 
 /** A map that is published here. */
@@ -45,13 +62,12 @@ interface ArchiveInfo {
   readonly hasMap: boolean;
 }
 
-/** Which views a service has: only an aggregator can ask archives for mementos. */
+/** Which views a service has. */
 export function viewsOf(service: PageData["service"]): readonly ViewName[] {
-  if (service === "static") return ["find", "explore", "compare"];
-  return service === "aggregator" ? VIEWS : VIEWS.filter((view) => view !== "time");
+  return service === "static" ? VIEWS.filter((view) => view !== "about") : VIEWS;
 }
 
 /** The path of a view below the base. */
 export function viewPath(view: ViewName): string {
-  return view === "find" ? "/" : `/${view}`;
+  return view === "search" ? "/" : `/${view}`;
 }

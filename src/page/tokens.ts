@@ -110,15 +110,21 @@ export const DARK: Palette = {
   ],
 };
 
-function declarations(palette: Palette): string {
+/** The colours of a palette by the names of their custom properties. */
+export function colorsOf(palette: Palette): [name: string, color: string][] {
   const { series, ordered, heat, ...named } = palette;
-  const entries = [
-    ...Object.entries(named),
-    ...series.map((color, i) => [`c${i}`, color]),
-    ...ordered.map((color, i) => [`o${i}`, color]),
-    ...heat.map((color, i) => [`h${i}`, color]),
+  return [
+    ...Object.entries<string>(named),
+    ...series.map((color, i): [string, string] => [`c${i}`, color]),
+    ...ordered.map((color, i): [string, string] => [`o${i}`, color]),
+    ...heat.map((color, i): [string, string] => [`h${i}`, color]),
   ];
-  return entries.map(([name, color]) => `--${name}:${color}`).join(";");
+}
+
+function declarations(palette: Palette): string {
+  return colorsOf(palette)
+    .map(([name, color]) => `--${name}:${color}`)
+    .join(";");
 }
 
 /** Custom properties: colours (light, dark by preference, light on paper), type and spacing. */

@@ -1,9 +1,12 @@
 import { canonicalHost, reverseHost } from "./host.ts";
+import { STRIPPED_PAIR, STRIPPED_PARAMETERS, type StrippedParameter } from "./rules.ts";
 import { escapeOnce, escapeUnprintable, unescapeFully } from "./percent-encoding.ts";
 
 const NOTHING = "-";
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 const WEB_SCHEME = /https?:\/\//y;
+/** A host and its port, where a scheme is missing: no scheme has a dot and is followed by a number. */
+const HOST_AND_PORT = /^[A-Za-z][A-Za-z0-9+-]*\.[A-Za-z0-9+.-]*:\d+(?:[/?#]|$)/;
 const MAX_PORT = 65_535;
 
 /**
@@ -35,12 +38,21 @@ interface Parts {
 }
 
 function surtOf({ scheme, host: rawHost, port, path: rawPath, query: rawQuery }: Parts): string {
-  const host = canonicalHost(rawHost);
+  const portText = canonicalPort(scheme, port);
+  // With a port, the brackets tell `[::1]:8080` from `[::1:8080]`.
+  const isBracketed = portText !== "" && rawHost.includes(":");
+  const host = canonicalHost(isBracketed ? `[${rawHost}]` : rawHost);
   const query = canonicalQuery(rawQuery);
   const path = canonicalPath(rawPath, host !== "");
   const tail = query === "" ? path : `${path === "" ? "/" : path}?${query}`;
   if (host === "") return `${scheme}:${tail}`;
-  return `${reverseHost(host)}${canonicalPort(scheme, port)})${tail === "" ? "/" : tail}`;
+  return `${escapedSite(reverseHost(host) + portText)})${tail === "" ? "/" : tail}`;
+}
+
+/** Escapes a `?` behind a colon, which would begin the query of a URI without a host, as in `urn:a?b)/`. */
+function escapedSite(site: string): string {
+  const colon = site.indexOf(":");
+  return colon === -1 ? site : site.slice(0, colon) + site.slice(colon).replaceAll("?", "%3f");
 }
 
 /** Blanks around a URI, and line ends and tabs anywhere, come from copying and wrapping. */
@@ -57,7 +69,8 @@ function isBlank(byte: number): boolean {
 }
 
 function parse(uri: string): Parts {
-  const absolute = SCHEME.test(uri) ? uri.slice(lastWebScheme(uri)) : `http://${uri}`;
+  const hasScheme = SCHEME.test(uri) && !HOST_AND_PORT.test(uri);
+  const absolute = hasScheme ? uri.slice(lastWebScheme(uri)) : `http://${uri}`;
   const colon = absolute.indexOf(":");
   const scheme = absolute.slice(0, colon);
   const withoutFragment = before(absolute.slice(colon + 1), "#");
@@ -96,8 +109,7 @@ function parseAuthority(authority: string): { host: string; port: string } {
     const host = before(address.slice(bracket + 1), "]");
     const rest = address.slice(bracket + 1 + host.length);
     const port = rest.slice(before(rest, ":").length + 1);
-    // With a port, the brackets tell `[::1]:8080` from `[::1:8080]`.
-    return { host: port !== "" && host.includes(":") ? `[${host}]` : host, port };
+    return { host, port };
   }
   const host = before(address, ":");
   // `::1` without brackets: a name of its own rather than an empty host with an odd port.
@@ -247,38 +259,31 @@ function stripLastSegment(path: string, segmentEnd: SegmentEnd): string {
   return path;
 }
 
-/** Removes the session parameters of Java, PHP, ASP and ColdFusion, and a bare `sid`. */
 function stripQuerySessionIds(query: string): string {
-  let rest = query;
-  if (!rest.includes("id")) return rest;
-  rest = stripLastParameter(rest, "jsessionid=", SESSION_VALUE);
-  rest = stripLastParameter(rest, "phpsessid=", SESSION_VALUE);
-  rest = stripLastParameter(rest, "sid=", SESSION_VALUE);
-  rest = stripLastParameter(rest, "aspsessionid", ASP_SESSION_VALUE);
-  return stripLastColdFusionIds(rest);
+  return stripLastPair(STRIPPED_PARAMETERS.reduce(stripLastParameter, query));
 }
 
-const SESSION_VALUE = /[0-9a-z]{32}(?=&|$)/y;
-const ASP_SESSION_VALUE = /[a-z]{8}=[a-z]{24}(?=&|$)/y;
-
-function stripLastParameter(query: string, name: string, value: RegExp): string {
+function stripLastParameter(query: string, { name, letters, value }: StrippedParameter): string {
   for (let at = query.lastIndexOf(name); at !== -1; at = lastIndexBefore(query, name, at)) {
-    value.lastIndex = at + name.length;
+    const equals = at + name.length + letters;
+    if (query[equals] !== "=" || !/^[a-z]*$/.test(query.slice(at + name.length, equals))) continue;
+    value.lastIndex = equals + 1;
     if (value.test(query)) return cut(query, at, value.lastIndex);
   }
   return query;
 }
 
 /** `cfid=…&cftoken=…`, side by side and neither empty. */
-function stripLastColdFusionIds(query: string): string {
-  const token = "&cftoken=";
+function stripLastPair(query: string): string {
+  const [first, second] = STRIPPED_PAIR;
+  const token = `&${second}=`;
   for (let at = query.lastIndexOf(token); at !== -1; at = lastIndexBefore(query, token, at)) {
     if (at === 0) break;
     const valueStart = at + token.length;
     const nextParameter = query.indexOf("&", valueStart);
     const end = nextParameter === -1 ? query.length : nextParameter;
     const idStart = query.lastIndexOf("&", at - 1) + 1;
-    const id = query.slice(idStart, at - 1).lastIndexOf("cfid=");
+    const id = query.slice(idStart, at - 1).lastIndexOf(`${first}=`);
     if (end > valueStart && id !== -1) return cut(query, idStart + id, end);
   }
   return query;

@@ -13,6 +13,7 @@ import {
 } from "../bytes/bytes.ts";
 import { canonicalSurt } from "./canonical-surt.ts";
 import { MementoMapError } from "../errors.ts";
+import { STRIPPED_PAIR, STRIPPED_PARAMETERS } from "./rules.ts";
 
 const MAX_PLAIN_BYTES = 16_384;
 const MAX_BYTES_PER_CODE_UNIT = 3;
@@ -72,6 +73,11 @@ export function surtBytes(
   if (plainEnd >= 0) return plainEnd;
 
   return writeAscii("SURT", canonicalSurt(byteString(source, start, end)), target, at);
+}
+
+/** Room enough for the SURT of a URI of so many bytes: percent-encoding makes three bytes of one at most. */
+export function surtRoom(uriBytes: number): number {
+  return 4 * uriBytes + 1024;
 }
 
 /**
@@ -157,6 +163,29 @@ function plainSurt(
   at: number,
   plainBytes: PlainBytes,
 ): number {
+  const pathAt = writePlainHost(source, start, end, target, at);
+  if (pathAt === NOT_PLAIN) return NOT_PLAIN;
+  return writePathAndQuery(source, pathStart, end, target, pathAt, plainBytes);
+}
+
+/** Where the path of the URI begins of which {@link writePlainHost} wrote the host last. */
+let pathStart = 0;
+
+export function afterPlainHost(): number {
+  return pathStart;
+}
+
+/**
+ * Writes the host of an ordinary web address, and the `)` behind it, as {@link plainKey} does; returns
+ * where it ends, or -1. {@link writePlainPath} goes on from {@link afterPlainHost}.
+ */
+export function writePlainHost(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+): number {
   if (target.length - at < end - start || source[end - 1] <= 0x20) return NOT_PLAIN;
   const hostStart = afterWebScheme(source, start, end);
   if (hostStart === NOT_PLAIN) return NOT_PLAIN;
@@ -174,7 +203,21 @@ function plainSurt(
     from = portEnd;
   }
   target[to++] = CLOSE_PAREN;
-  return writePathAndQuery(source, from, end, target, to, plainBytes);
+  pathStart = from;
+  return to;
+}
+
+/** Writes the path of a URI as it is in a key, and its query in a map with queries; returns where it ends, or -1. */
+export function writePlainPath(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+  hasQueries: boolean,
+): number {
+  const plainBytes = hasQueries ? PLAIN_QUERY_KEY : PLAIN_KEY;
+  return writePathAndQuery(source, start, end, target, at, plainBytes);
 }
 
 function afterWebScheme(source: Uint8Array, start: number, end: number): number {
@@ -380,7 +423,7 @@ function sortQueryBytes(bytes: Uint8Array, start: number, end: number): boolean 
     if (byte === AMPERSAND) {
       if (++count === MAX_PARAMETERS) return false;
       starts[count] = i + 1;
-    } else if (byte === EQUALS && mayEndSessionName(bytes, i)) {
+    } else if (byte === EQUALS && mayBeStripped(bytes, i)) {
       return false;
     }
   }
@@ -408,14 +451,23 @@ function sortQueryBytes(bytes: Uint8Array, start: number, end: number): boolean 
   return true;
 }
 
-/** Whether the name before an `=` can end in `sid`, `cfid`, `sessionid` or `sessionidabcdefgh`. */
-function mayEndSessionName(bytes: Uint8Array, equals: number): boolean {
-  if (bytes[equals - 1] === 0x64 && bytes[equals - 2] === 0x69) {
-    const before = bytes[equals - 3];
-    if (before === 0x73 || before === 0x66) return true;
-    if (before === 0x6e && bytes[equals - 4] === 0x6f) return true;
+/** The ends of names that may be those of parameters that are left out, and the letters behind them. */
+const STRIPPED_ENDS = [
+  ...STRIPPED_PARAMETERS,
+  ...STRIPPED_PAIR.map((name) => ({ name, letters: 0 })),
+].map(({ name, letters }) => ({ letters, ...lastTwo(name) }));
+
+function lastTwo(name: string): { readonly last: number; readonly before: number } {
+  return { last: name.charCodeAt(name.length - 1), before: name.charCodeAt(name.length - 2) };
+}
+
+/** Whether the name before an `=` may be that of a parameter that is left out. */
+function mayBeStripped(bytes: Uint8Array, equals: number): boolean {
+  for (const { letters, last, before } of STRIPPED_ENDS) {
+    const at = equals - 1 - letters;
+    if (bytes[at] === last && bytes[at - 1] === before) return true;
   }
-  return bytes[equals - 9] === 0x64 && bytes[equals - 10] === 0x69 && bytes[equals - 11] === 0x6e;
+  return false;
 }
 
 function isSorted(bytes: Uint8Array, count: number): boolean {

@@ -87,14 +87,13 @@ export function formatFrequency(frequency: Frequency): string {
  * Adds what two rows state, so that the sum claims no more than both together do.
  *
  * Commutative and associative. Unknown and known make "at least" the known part, and stay unknown
- * while the known part is 0: `0+` would read as absent.
- *
- * @throws MementoMapError `MM_LIMIT` if a sum is above 2^53-1.
+ * while the known part is 0: `0+` would read as absent. A sum above 2^53-1 is "at least" that.
  */
 export function addFrequencies(a: Frequency, b: Frequency): Frequency {
-  const mementos = addCounts(a.mementos, b.mementos);
-  const originals = addCounts(a.originals, b.originals);
-  return frequencyOf(mementos, originals);
+  const sum = new FrequencySum();
+  sum.add(a);
+  sum.add(b);
+  return sum.toFrequency();
 }
 
 function frequencyOf(mementos: Count | undefined, originals: Count | undefined): Frequency {
@@ -107,14 +106,6 @@ function frequencyOf(mementos: Count | undefined, originals: Count | undefined):
 /** Whether a request may be routed here: the memento count is not 0. Unknown counts are present. */
 export function isPresent(frequency: Frequency): boolean {
   return frequency.mementos === undefined || frequency.mementos.value !== 0;
-}
-
-/** The error for a sum that no longer fits a number. */
-function countOverflow(): MementoMapError {
-  return new MementoMapError(
-    "MM_LIMIT",
-    `a sum of counts exceeds ${Number.MAX_SAFE_INTEGER}, the largest exact integer`,
-  );
 }
 
 function readCount(digits: string | undefined, suffix: string | undefined): Count | undefined {
@@ -137,32 +128,6 @@ function formatCount(count: Count): string {
     );
   }
   return `${count.value}${SUFFIX_OF[count.bound]}`;
-}
-
-function addCounts(a: Count | undefined, b: Count | undefined): Count | undefined {
-  if (a === undefined || b === undefined) {
-    const known = a ?? b;
-    if (known === undefined || known.value === 0) return undefined;
-    return { value: known.value, bound: joinBounds(known.bound, "atLeast") };
-  }
-  const value = a.value + b.value;
-  if (value > Number.MAX_SAFE_INTEGER) throw countOverflow();
-  return { value, bound: joinBounds(addedBound(a), addedBound(b)) };
-}
-
-/**
- * The bound a count brings into a sum. No count is below 0, so `0-` is exactly 0 and `0~` is at
- * least 0. Without this, `/` + `0~` + `5` would depend on the order of adding.
- */
-function addedBound(count: Count): Bound {
-  if (count.value !== 0) return count.bound;
-  if (count.bound === "atMost") return "exact";
-  return count.bound === "about" ? "atLeast" : count.bound;
-}
-
-function joinBounds(a: Bound, b: Bound): Bound {
-  if (a === b || b === "exact") return a;
-  return a === "exact" ? b : "about";
 }
 
 /** The number of mementos that a frequency begins with, bounds left out; 0 if it states none. */
@@ -190,9 +155,7 @@ const DECODER = new TextDecoder();
 
 /**
  * A running sum of frequencies, for loops over many rows: reads and writes bytes and allocates
- * nothing. The result equals `addFrequencies` over the same rows.
- *
- * After an error the sum holds part of what was added last: reset it or throw it away.
+ * nothing. Bounds join, unknown counts make "at least", and a sum above 2^53-1 is "at least" that.
  */
 export class FrequencySum {
   #isEmpty = true;
@@ -231,7 +194,7 @@ export class FrequencySum {
   /**
    * Adds the frequency written in `bytes` from `start` to `end`.
    *
-   * @throws MementoMapError `MM_BAD_FREQUENCY` as `parseFrequency`, `MM_LIMIT` as `addFrequencies`.
+   * @throws MementoMapError `MM_BAD_FREQUENCY` as `parseFrequency`.
    */
   addBytes(bytes: Uint8Array, start: number, end: number): void {
     const value = readDigits(bytes, start, end);
@@ -241,15 +204,12 @@ export class FrequencySum {
 
   /**
    * Adds exact counts; without `originals` their number is unknown.
-   *
-   * @throws MementoMapError `MM_LIMIT` if a sum is above 2^53-1.
    */
   addInteger(mementos: number, originals?: number): void {
     if (originals === undefined) this.#addState(mementos, EXACT, 0, UNKNOWN);
     else this.#addState(mementos, EXACT, originals, EXACT);
   }
 
-  /** @throws MementoMapError `MM_LIMIT` if a sum is above 2^53-1. */
   add(frequency: Frequency): void {
     const { mementos, originals } = frequency;
     this.#addState(
@@ -260,7 +220,6 @@ export class FrequencySum {
     );
   }
 
-  /** @throws MementoMapError `MM_LIMIT` if a sum is above 2^53-1. */
   addSum(other: FrequencySum): void {
     if (other.#isEmpty) return;
     this.#addState(other.#mementos, other.#mementoBits, other.#originals, other.#originalBits);
@@ -309,8 +268,13 @@ export class FrequencySum {
       addedBits(this.#originals, this.#originalBits) | addedBits(originals, originalBits);
     this.#mementos += mementos;
     this.#originals += originals;
-    if (this.#mementos > Number.MAX_SAFE_INTEGER || this.#originals > Number.MAX_SAFE_INTEGER) {
-      throw countOverflow();
+    if (this.#mementos > Number.MAX_SAFE_INTEGER) {
+      this.#mementos = Number.MAX_SAFE_INTEGER;
+      this.#mementoBits |= AT_LEAST;
+    }
+    if (this.#originals > Number.MAX_SAFE_INTEGER) {
+      this.#originals = Number.MAX_SAFE_INTEGER;
+      this.#originalBits |= AT_LEAST;
     }
   }
 

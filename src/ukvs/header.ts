@@ -1,3 +1,4 @@
+import { formatAmount } from "../format.ts";
 import JSON5 from "json5";
 import {
   AT,
@@ -10,7 +11,7 @@ import {
   PACKED_MAGIC,
   standsAt,
 } from "../bytes/bytes.ts";
-import { formatAmount, MementoMapError, quote } from "../errors.ts";
+import { MementoMapError, quote } from "../errors.ts";
 
 /** One header line: `!name value`. */
 export interface Header {
@@ -30,17 +31,6 @@ export interface Fields {
 /** The columns of a file that does not name them: those of a MementoMap. */
 export const DEFAULT_FIELDS: Fields = { keys: ["surt"], values: ["frequency"] };
 
-/** Whether rows have a SURT without a query and a frequency, and no other columns. */
-export function hasPlainFields({ keys, values, queries }: Fields): boolean {
-  return (
-    keys.length === 1 &&
-    keys[0] === "surt" &&
-    values.length === 1 &&
-    values[0] === "frequency" &&
-    queries !== true
-  );
-}
-
 /** Whether a file with these columns is a MementoMap, which has one row for each key. */
 export function isMap({ keys, values }: Fields): boolean {
   return keys[0] === "surt" && values[0] === "frequency";
@@ -51,7 +41,19 @@ function namesFields(headers: readonly Header[]): boolean {
   return headers.some(({ name }) => name === "fields" || name === "keys");
 }
 
-const HEADER_LINE = /^[!@]([^\s!@]+)[ \t]+(?:\d+[ \t]+(?=\S))?(.*\S)[ \t]*$/s;
+const HEADER_NAME = /^[!@]([^\s!@]+)[ \t]+/;
+/** Between name and value, in older files. */
+const HEADER_NUMBER = /^\d+[ \t]+(?=\S)/;
+
+/** Splits a header line, in linear time. Blanks around the value are dropped. */
+function splitHeader(line: string): { name: string; json: string } | undefined {
+  const [start, name] = HEADER_NAME.exec(line) ?? [];
+  if (start === undefined || name === undefined) return undefined;
+  let end = line.length;
+  while (end > start.length && (line[end - 1] === " " || line[end - 1] === "\t")) end--;
+  const json = line.slice(start.length, end).replace(HEADER_NUMBER, "");
+  return json === "" || /\s$/.test(json.slice(-1)) ? undefined : { name, json };
+}
 
 /** Whether a line whose first byte this is, is a header. */
 export function startsHeader(firstByte: number): boolean {
@@ -65,7 +67,7 @@ export function startsHeader(firstByte: number): boolean {
  * @throws MementoMapError `MM_BAD_HEADER`.
  */
 export function parseHeader(line: string): Header {
-  const [, name, json] = HEADER_LINE.exec(line) ?? [];
+  const { name, json } = splitHeader(line) ?? {};
   if (name === undefined || json === undefined) {
     throw new MementoMapError(
       "MM_BAD_HEADER",
@@ -91,7 +93,7 @@ export function parseHeader(line: string): Header {
  */
 export function formatHeader(header: Header): string {
   const line = `!${header.name} ${formatJson(header.value)}`;
-  if (HEADER_LINE.exec(line)?.[1] !== header.name) {
+  if (splitHeader(line)?.name !== header.name) {
     throw new MementoMapError(
       "MM_BAD_HEADER",
       `header name ${quote(header.name)} is empty or holds a blank, "!" or "@"`,
@@ -274,13 +276,24 @@ const MAY_BE_INFINITE = /e\+?\d{3}|\d{300}|Infinity|NaN/i;
  * Reads JSON, or the relaxed form of older files (`{keys: ["surt"]}`, read as JSON5).
  *
  * A member named `__proto__` is a member like any other. Numbers that JSON has no form for, such as
- * `1e999`, are refused: what is read can be written. Throws whatever the JSON5 reader throws;
- * callers know the line and wrap it.
+ * `1e999`, are refused: what is read can be written; so is deep nesting. Throws whatever the JSON5
+ * reader throws; callers know the line and wrap it.
  */
 export function parseRelaxedJson(text: string): unknown {
   const value = parseEither(text);
+  if (text.length > MAX_DEPTH) refuseDeepNesting(value);
   if (MAY_BE_INFINITE.test(text)) JSON.stringify(value, refuseInexpressible);
   return value;
+}
+
+/** Functions that walk a value call themselves for each level. */
+const MAX_DEPTH = 100;
+
+/** @throws SyntaxError */
+export function refuseDeepNesting(value: unknown, levels: number = MAX_DEPTH): void {
+  if (typeof value !== "object" || value === null) return;
+  if (levels === 0) throw new SyntaxError(`nested deeper than ${MAX_DEPTH} levels`);
+  for (const member of Object.values(value)) refuseDeepNesting(member, levels - 1);
 }
 
 function parseEither(text: string): unknown {

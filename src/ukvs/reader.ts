@@ -1,26 +1,9 @@
-import {
-  compareWithin,
-  DELETE,
-  isPlainText,
-  markLength,
-  OPEN_BRACE,
-  QUOTE,
-  SPACE,
-  TAB,
-} from "../bytes/bytes.ts";
+import { compareWithin, markLength } from "../bytes/bytes.ts";
 import { type LineBatch, lineBatches, lineBytes, type LineOptions } from "../bytes/lines.ts";
+import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
 import {
-  type ErrorCode,
-  isMementoMapError,
-  MementoMapError,
-  type Position,
-  quote,
-} from "../errors.ts";
-import {
-  columnsEnd,
   compareColumns,
   duplicateKey,
-  isBlank,
   LastKey,
   notSorted,
   parseRecord,
@@ -37,6 +20,7 @@ import {
   startsHeader,
   UkvsHeaders,
 } from "./header.ts";
+import { readRow, Row } from "./row.ts";
 import { interruptibleChunks } from "../interruption.ts";
 
 /**
@@ -59,113 +43,49 @@ export interface RecordBatch {
   readonly lines: Float64Array;
 }
 
-const LENIENT_DECODER = new TextDecoder();
-
-/**
- * Finds the columns of record lines, and refuses lines that are not text. Keeps the offsets of one
- * batch, in arrays that it uses again.
- */
+/** Finds the columns of record lines. Keeps the offsets of one batch, in arrays that it uses again. */
 class RecordIndex {
-  readonly #keyCount: number;
-  readonly #hasValues: boolean;
+  readonly #fields: Fields;
   readonly #source: string;
-  readonly #isMap: boolean;
+  readonly #row = new Row();
   #arrays = allocate(1024);
 
   constructor(fields: Fields, source: string) {
-    this.#keyCount = fields.keys.length;
-    this.#hasValues = fields.values.length > 0;
+    this.#fields = fields;
     this.#source = source;
-    this.#isMap = isMap(fields);
   }
 
   /**
    * The records on the lines of a batch from line `from` of it on, without blank lines.
    *
-   * @throws MementoMapError `MM_BAD_LINE` for lines that are not text or lack columns,
-   *   `MM_BAD_HEADER` for header lines.
+   * @throws as `readRow`, with the position.
    */
   records(lines: LineBatch, from: number): RecordBatch {
     if (lines.count > this.#arrays.lines.length) this.#arrays = allocate(lines.count * 2);
     const { bytes, starts, ends, firstLine } = lines;
     const arrays = this.#arrays;
     const { keyStarts, keyEnds, tupleEnds, restStarts, restEnds, lines: lineNumbers } = arrays;
-    const simpleKeys = this.#keyCount === 1;
-    const isPlain = from >= lines.count || isPlainText(bytes, starts[from], ends[lines.count - 1]);
+    const row = this.#row;
     let count = 0;
-    for (let i = from; i < lines.count; i++) {
-      const start = starts[i];
-      let end = ends[i];
-      if (!isPlain) this.#checkText(bytes, start, end, firstLine + i);
-      while (end > start && isBlank(bytes[end - 1])) end--;
-      if (end === start) continue;
-      let keyEnd = start;
-      // Of the bytes up to the space, a line of text holds only blanks.
-      while (keyEnd < end && bytes[keyEnd] > SPACE) keyEnd++;
-
-      const first = bytes[start];
-      if (startsHeader(first)) {
-        const message = `header after the first record: ${shown(bytes, start, end)}; headers come first`;
-        throw this.#fault("MM_BAD_HEADER", firstLine + i, message);
+    let i = from;
+    try {
+      for (; i < lines.count; i++) {
+        if (!readRow(bytes, starts[i], ends[i], this.#fields, row)) continue;
+        keyStarts[count] = row.start;
+        keyEnds[count] = row.keyEnd;
+        tupleEnds[count] = row.tupleEnd;
+        restStarts[count] = row.restStart;
+        restEnds[count] = row.end;
+        lineNumbers[count] = firstLine + i;
+        count++;
       }
-      let tupleEnd = keyEnd;
-      if (first === QUOTE && this.#isMap) {
-        const message = `the key is quoted, which keys of a map never are: ${shown(bytes, start, end)}`;
-        throw this.#fault("MM_BAD_KEY", firstLine + i, message);
-      }
-      if (first === QUOTE || !simpleKeys) {
-        keyEnd = columnsEnd(bytes, start, end, 1);
-        tupleEnd = columnsEnd(bytes, start, end, this.#keyCount);
-      }
-      const restStart = skipBlanks(bytes, tupleEnd, end);
-      if (
-        tupleEnd === -1 ||
-        keyEnd === start ||
-        first === OPEN_BRACE ||
-        (this.#hasValues && restStart === end)
-      ) {
-        const fault = isBlank(first) ? "the line begins with a blank" : "columns are missing";
-        throw this.#fault("MM_BAD_LINE", firstLine + i, `${fault}: ${shown(bytes, start, end)}`);
-      }
-      keyStarts[count] = start;
-      keyEnds[count] = keyEnd;
-      tupleEnds[count] = tupleEnd;
-      restStarts[count] = restStart;
-      restEnds[count] = end;
-      lineNumbers[count] = firstLine + i;
-      count++;
+    } catch (error) {
+      throw isMementoMapError(error)
+        ? error.at({ source: this.#source, line: firstLine + i })
+        : error;
     }
     return { bytes, count, ...arrays };
   }
-
-  #checkText(bytes: Uint8Array, start: number, end: number, line: number): void {
-    const looksBinary = (fault: string, cause?: unknown): MementoMapError => {
-      const message = `the line looks binary: ${fault}: ${shown(bytes, start, end)}`;
-      return this.#fault("MM_BAD_LINE", line, message, cause);
-    };
-    let isAscii = true;
-    for (let at = start; at < end; at++) {
-      const byte = bytes[at];
-      if ((byte < SPACE && byte !== TAB) || byte === DELETE) {
-        throw looksBinary("it holds a control character");
-      }
-      if (byte > DELETE) isAscii = false;
-    }
-    if (isAscii) return;
-    try {
-      STRICT_DECODER.decode(bytes.subarray(start, end));
-    } catch (error) {
-      throw looksBinary("it is not UTF-8", error);
-    }
-  }
-
-  #fault(code: ErrorCode, line: number, message: string, cause?: unknown): MementoMapError {
-    return new MementoMapError(code, message, { position: { source: this.#source, line }, cause });
-  }
-}
-
-function shown(bytes: Uint8Array, start: number, end: number): string {
-  return quote(LENIENT_DECODER.decode(bytes.subarray(start, Math.min(end, start + 512))));
 }
 
 type Arrays = Omit<RecordBatch, "bytes" | "count">;

@@ -1,4 +1,5 @@
-import { formatAmount, MementoMapError, type Position, quote } from "../errors.ts";
+import { formatAmount } from "../format.ts";
+import { MementoMapError, type Position, quote } from "../errors.ts";
 import { type Fields, formatJson, isJsonObject, parseRelaxedJson } from "./header.ts";
 import { BACKSLASH, compareRanges, copyRange, QUOTE, SPACE, TAB } from "../bytes/bytes.ts";
 
@@ -243,6 +244,19 @@ export function notSorted(
   return new MementoMapError(
     "MM_NOT_SORTED",
     `key ${quote(key)} comes after ${quote(previous)}; sort by bytes, as "LC_ALL=C sort" does`,
+    { position },
+  );
+}
+
+/** The error for a map that cannot be looked up, because a row comes after one with a higher key. */
+export function unsortedMap(
+  key: string,
+  previous: string,
+  position: Position | undefined,
+): MementoMapError {
+  return new MementoMapError(
+    "MM_NOT_SORTED",
+    `key ${quote(key)} comes after ${quote(previous)}; a map that is not sorted cannot be looked up: "mementomap merge" sorts it`,
     { position },
   );
 }

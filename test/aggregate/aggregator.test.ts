@@ -5,12 +5,14 @@ import { MementoMapError } from "../../src/errors.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
 import type { Router } from "../../src/aggregate/route/decision.ts";
 import { MapRouter } from "../../src/aggregate/route/map-router.ts";
-import type { Upstream } from "../../src/aggregate/upstream.ts";
+import type { AskOptions } from "../../src/aggregate/ask/ask.ts";
+import { memoryCache } from "../../src/aggregate/ask/cache.ts";
+import type { GetRequest } from "../../src/http/client.ts";
 import {
   linkTimeMap,
   type Script,
   type ScriptedAnswer,
-  ScriptedUpstream,
+  scriptedUpstream,
 } from "../support/scripted-upstream.ts";
 import { archive, decision } from "../support/sessions.ts";
 
@@ -21,11 +23,18 @@ function aggregatorOf(
   ids: readonly string[],
   script: Script,
   options: AggregatorOptions = {},
-): { aggregator: Aggregator; upstream: ScriptedUpstream; archives: readonly Archive[] } {
+  asking: AskOptions = {},
+): { aggregator: Aggregator; requests: readonly GetRequest[]; archives: readonly Archive[] } {
   const archives = ids.map((id) => archive(id));
-  const upstream = new ScriptedUpstream(script);
+  const { upstream, requests } = scriptedUpstream(script, asking);
   const router = new MapRouter(archives, { isBroadcasting: true });
-  return { aggregator: new Aggregator(router, upstream, options), upstream, archives };
+  return { aggregator: new Aggregator(router, upstream, options), requests, archives };
+}
+
+/** `https://a.example/timegate/…` → `a`, `timegate`. */
+function asked({ url }: GetRequest): { id: string; endpoint: string } {
+  const [, id = "", endpoint = ""] = /^https:\/\/(\w+)\.example\/(\w+)/.exec(url) ?? [];
+  return { id, endpoint };
 }
 
 function told({ outcomes }: { outcomes: readonly Outcome[] }): string[] {
@@ -38,7 +47,8 @@ const never = (): Promise<undefined> => new Promise(() => undefined);
 
 describe("Aggregator.timeMap", () => {
   it("asks all archives for the URI as it is, and merges what they have in order of time", async () => {
-    const { aggregator, upstream } = aggregatorOf(["a", "b", "c"], ({ archive: { id } }) => {
+    const { aggregator, requests } = aggregatorOf(["a", "b", "c"], (request) => {
+      const { id } = asked(request);
       if (id === "a")
         return { body: linkTimeMap(URI, "http://a/", ["20150101000000", "20100101000000"]) };
       if (id === "b")
@@ -46,7 +56,7 @@ describe("Aggregator.timeMap", () => {
       return undefined;
     });
     const aggregation = await aggregator.timeMap({ uri: URI });
-    expect(upstream.requests.map(({ url }) => url).sort((x, y) => (x < y ? -1 : 1))).toEqual(
+    expect(requests.map(({ url }) => url).sort((x, y) => (x < y ? -1 : 1))).toEqual(
       ["a", "b", "c"].map((id) => `https://${id}.example/timemap/link/${URI}`),
     );
     expect([...aggregation.mementos]).toEqual([
@@ -71,16 +81,17 @@ describe("Aggregator.timeMap", () => {
   });
 
   it("goes on without archives that are late, and names them", async () => {
-    const { aggregator, upstream } = aggregatorOf(
+    const { aggregator } = aggregatorOf(
       ["slow", "quick"],
-      ({ archive: { id } }) =>
-        id === "slow" ? never() : { body: linkTimeMap(URI, "http://q/", ["20150101000000"]) },
+      (request) =>
+        asked(request).id === "slow"
+          ? never()
+          : { body: linkTimeMap(URI, "http://q/", ["20150101000000"]) },
       { deadlineMs: 30 },
     );
     const aggregation = await aggregator.timeMap({ uri: URI });
-    expect(told(aggregation)).toEqual(["slow late 0 MM_HTTP", "quick hit 1 -"]);
+    expect(told(aggregation)).toEqual(["slow pending 0 -", "quick hit 1 -"]);
     expect(aggregation.isWhole).toBe(false);
-    expect(upstream.requests.every(({ signal }) => signal?.aborted)).toBe(true);
   });
 
   it.each([
@@ -108,8 +119,11 @@ describe("Aggregator.timeMap", () => {
   ])("does without an archive that answers with %s", async (_what, answer, expected) => {
     const { aggregator } = aggregatorOf(
       ["bad", "good"],
-      ({ archive: { id } }) =>
-        id === "bad" ? answer : { body: linkTimeMap(URI, "http://g/", ["20150101000000"]) },
+      (request) =>
+        asked(request).id === "bad"
+          ? answer
+          : { body: linkTimeMap(URI, "http://g/", ["20150101000000"]) },
+      {},
       { limits: { maxBytes: 50_000 } },
     );
     const aggregation = await aggregator.timeMap({ uri: URI });
@@ -131,7 +145,7 @@ describe("Aggregator.timeMap", () => {
     const page = (n: number): string => `http://a/timemap/${n}`;
     const link = (n: number): string =>
       `<${n === 3 ? "/timemap/3" : page(n)}>; rel="timemap"; type="application/link-format"; from="Thu, 01 Jan 2015 00:00:00 GMT"`;
-    const { aggregator, upstream } = aggregatorOf(["a"], ({ url }) => {
+    const { aggregator, requests } = aggregatorOf(["a"], ({ url }) => {
       const n = Number(/(\d)$/.exec(url)?.[1] ?? 0);
       if (url.startsWith("https://a.example/timemap/link/")) {
         return {
@@ -149,7 +163,7 @@ describe("Aggregator.timeMap", () => {
       };
     });
     const aggregation = await aggregator.timeMap({ uri: URI });
-    expect(upstream.requests.map(({ url }) => url).slice(1)).toEqual([page(2), page(3)]);
+    expect(requests.map(({ url }) => url).slice(1)).toEqual([page(2), page(3)]);
     expect(aggregation.mementos.count).toBe(3);
     expect(told(aggregation)).toEqual(["a hit 3 -"]);
   });
@@ -175,29 +189,73 @@ describe("Aggregator.timeMap", () => {
         const next = `<http://a/${pages}>; rel="next"; type="application/link-format"`;
         return { body: linkTimeMap(URI, `http://a/${pages}/`, ["20150101000000"], next) };
       },
+      {},
       { limits: { maxPages: 5 } },
     );
     const aggregation = await aggregator.timeMap({ uri: URI });
     expect(told(aggregation)).toEqual(["a hit 5 MM_LIMIT"]);
   });
 
-  it("stops asking when nobody waits any more", async () => {
+  it("waits no longer than the request wants; what comes later is in the next answer", async () => {
+    let release = (_answer: object): void => undefined;
+    const answered: string[] = [];
+    const observer: SessionObserver = {
+      answered: (_session, { result }) => answered.push(result),
+    };
+    const { aggregator, requests } = aggregatorOf(
+      ["a"],
+      () => new Promise((resolve) => (release = resolve)),
+      { observers: [observer] },
+      { cache: memoryCache(1e6) },
+    );
+    const first = await aggregator.timeMap({ uri: URI, waitMs: 0 });
+    expect(told(first)).toEqual(["a pending 0 -"]);
+    expect([first.isWhole, answered]).toEqual([false, []]);
+    release({ body: linkTimeMap(URI, "http://a/", ["20150101000000"]) });
+    expect(told(await aggregator.timeMap({ uri: URI }))).toEqual(["a hit 1 -"]);
+    expect(told(await aggregator.timeMap({ uri: URI, waitMs: 0 }))).toEqual(["a hit 1 -"]);
+    expect(answered).toEqual(["hit", "hit", "hit"]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("stops waiting when the signal is aborted, and leaves no listener behind", async () => {
     const controller = new AbortController();
-    const { aggregator, upstream } = aggregatorOf(["a", "b"], never);
-    const answer = aggregator.timeMap({ uri: URI, signal: controller.signal });
+    let listeners = 0;
+    const signal = {
+      get aborted() {
+        return controller.signal.aborted;
+      },
+      get reason(): unknown {
+        return controller.signal.reason;
+      },
+      addEventListener(type: "abort", listener: () => void) {
+        listeners += 1;
+        controller.signal.addEventListener(type, listener);
+      },
+      removeEventListener(type: "abort", listener: () => void) {
+        listeners -= 1;
+        controller.signal.removeEventListener(type, listener);
+      },
+    };
+    const { aggregator } = aggregatorOf(["a"], async ({ url }) =>
+      url.endsWith("never") ? never() : undefined,
+    );
+    for (let i = 0; i < 3; i++) await aggregator.timeMap({ uri: URI, signal });
+    expect(listeners).toBe(0);
+    const answer = aggregator.timeMap({ uri: "http://a/never", signal });
     controller.abort();
     await expect(answer).rejects.toMatchObject({ code: "MM_INTERRUPTED" });
-    expect(upstream.requests.map(({ signal }) => signal?.aborted)).toEqual([true, true]);
-    await expect(aggregator.timeMap({ uri: URI, signal: controller.signal })).rejects.toThrow(
+    await expect(aggregator.timeMap({ uri: URI, signal })).rejects.toThrow(
       "the signal was aborted",
     );
+    expect(listeners).toBe(0);
   });
 
   it("does not wait for archives that are asked as a sample, and hears them out", async () => {
     const archives = [archive("slow"), archive("quick")];
     let release = (_answer: object): void => undefined;
-    const upstream = new ScriptedUpstream(({ archive: { id } }) =>
-      id === "slow"
+    const { upstream } = scriptedUpstream((request) =>
+      asked(request).id === "slow"
         ? new Promise((resolve) => (release = resolve))
         : { body: linkTimeMap(URI, "http://q/", ["20150101000000"]) },
     );
@@ -223,88 +281,21 @@ describe("Aggregator.timeMap", () => {
   it.each(["sampled", "explored"] as const)(
     "answers at once when archives are only asked as a sample: %s",
     async (reason) => {
-      const asked = archive("slow");
-      const router: Router = { archives: [asked], route: () => [decision(reason, true, asked)] };
-      const aggregator = new Aggregator(router, new ScriptedUpstream(never), { deadlineMs: 1e6 });
+      const slow = archive("slow");
+      const router: Router = { archives: [slow], route: () => [decision(reason, true, slow)] };
+      const aggregator = new Aggregator(router, scriptedUpstream(never).upstream);
       const stop = new AbortController();
       const aggregation = await aggregator.timeMap({ uri: URI, signal: stop.signal });
       expect(aggregation).toMatchObject({ outcomes: [], isWhole: true });
     },
   );
 
-  it("takes answers that are there at once, and ends once", async () => {
-    const archives = ["a", "b", "c"].map((id) => archive(id));
-    const upstream = new ScriptedUpstream(never);
-    const body = new TextEncoder().encode(linkTimeMap(URI, "http://a/", ["20150101000000"]));
-    const answer = {
-      url: "http://a/",
-      headers: { get: () => undefined },
-      origin: "cache" as const,
-    };
-    const read = (): Promise<void> => Promise.reject(new Error("it listens"));
-    const listen: NonNullable<Upstream["listen"]> = ({ archive: { id } }, listener) => {
-      const status = id === "b" ? 404 : 200;
-      if (!listener.onAnswer({ ...answer, status, read, discard: () => undefined })) return;
-      listener.onChunk(body);
-      listener.onEnd();
-    };
-    const events: string[] = [];
-    const observer: SessionObserver = {
-      answered: (_session, { archive: { id } }) => events.push(id),
-      ended: (_session, { mementos }) => events.push(`end ${mementos}`),
-    };
-    const router: Router = {
-      archives,
-      route: () => [
-        decision("likely", true, archives[0]),
-        decision("likely", true, archives[1]),
-        decision("explored", true, archives[2]),
-      ],
-    };
-    const aggregator = new Aggregator(router, Object.assign(upstream, { listen }), {
-      observers: [observer],
-    });
-    const aggregation = await aggregator.timeMap({ uri: URI });
-    expect(told(aggregation)).toEqual(["a hit 1 -", "b miss 0 -"]);
-    expect(events).toEqual(["a", "b", "c", "end 1"]);
-  });
-
-  it.each([
-    ["a TimeMap", undefined],
-    ["a TimeGate", DATETIME],
-  ])("names archives that cannot even be asked for %s", async (_what, datetime) => {
-    const { aggregator, upstream } = aggregatorOf(["a"], () => {
-      throw new MementoMapError("MM_REFUSED", "not there");
-    });
-    const listen = (): void => {
-      throw new MementoMapError("MM_BAD_URI", "not an address");
-    };
-    Object.assign(upstream, { listen });
-    const aggregation = await (datetime === undefined
-      ? aggregator.timeMap({ uri: URI })
-      : aggregator.timeGate({ uri: URI, datetime }));
-    const code = datetime === undefined ? "MM_BAD_URI" : "MM_REFUSED";
-    expect(told(aggregation)).toEqual([`a error 0 ${code}`]);
-  });
-
   it("answers at once when no archive is to be asked", async () => {
-    const { aggregator, upstream } = aggregatorOf(["a"], never);
+    const { aggregator, requests } = aggregatorOf(["a"], never);
     const aggregation = await aggregator.timeMap({ uri: URI, only: ["other"] });
     expect(aggregation).toMatchObject({ outcomes: [], isWhole: true });
     expect(aggregation.mementos.count).toBe(0);
-    expect(upstream.requests).toEqual([]);
-  });
-
-  it("passes on what the client said about caches, and how old answers are", async () => {
-    const { aggregator, upstream } = aggregatorOf(["a"], () => ({
-      body: linkTimeMap(URI, "http://a/", ["20150101000000"]),
-      origin: "cache",
-      headers: { age: "120" },
-    }));
-    const request = { uri: URI, cacheControl: "no-cache" };
-    const { outcomes } = await aggregator.timeMap(request);
-    expect(upstream.requests[0]?.headers).toEqual({ "cache-control": "no-cache" });
-    expect(outcomes[0]).toMatchObject({ origin: "cache", ageSeconds: 120 });
+    expect(requests).toEqual([]);
   });
 
   it("makes whole addresses of relative ones", async () => {
@@ -323,13 +314,13 @@ describe("Aggregator.timeGate", () => {
   );
 
   it("takes the mementos of Link headers", async () => {
-    const { aggregator, upstream } = aggregatorOf(["a"], () => ({
+    const { aggregator, requests } = aggregatorOf(["a"], () => ({
       status: 302,
       headers: { link, location: "http://a/20150101000000/x" },
     }));
     const { mementos } = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect([...mementos].map(({ datetime }) => datetime)).toEqual([20100101000000, 20150101000000]);
-    expect(upstream.requests[0]).toMatchObject({
+    expect(requests[0]).toMatchObject({
       url: `https://a.example/timegate/${URI}`,
       headers: { "accept-datetime": "Fri, 13 Feb 2015 09:45:21 GMT" },
       followsRedirects: false,
@@ -365,21 +356,21 @@ describe("Aggregator.timeGate", () => {
   });
 
   it("follows a TimeGate that moved, but not without end", async () => {
-    const { aggregator, upstream } = aggregatorOf(["a"], ({ url }) =>
+    const { aggregator, requests } = aggregatorOf(["a"], ({ url }) =>
       url.includes("/new/")
         ? { status: 302, headers: { link } }
         : { status: 301, headers: { location: "/new/" } },
     );
     const { mementos } = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect(mementos.count).toBe(2);
-    expect(upstream.requests).toHaveLength(2);
+    expect(requests).toHaveLength(2);
     const circle = aggregatorOf(["a"], () => ({ status: 301, headers: { location: "/again" } }));
     const aggregation = await circle.aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect(told(aggregation)).toEqual(["a error 0 MM_BAD_INPUT"]);
-    expect(circle.upstream.requests.map(({ endpoint }) => endpoint ?? "timemap")).toEqual([
+    expect(circle.requests.map((each) => asked(each).endpoint)).toEqual([
       "timegate",
-      "timegate",
-      "timegate",
+      "again",
+      "again",
       "timemap",
     ]);
   });
@@ -394,26 +385,25 @@ describe("Aggregator.timeGate", () => {
     ],
     ["sends garbage", new MementoMapError("MM_HTTP", "not HTTP", { reason: "bad-http" })],
   ])("takes the TimeMap where the TimeGate %s", async (_name, gate) => {
-    const { aggregator } = aggregatorOf(["a"], ({ endpoint, archive: { timemap = "" } }) => {
-      if (endpoint === "timegate" && gate instanceof Error) throw gate;
-      if (endpoint === "timegate") return gate as ScriptedAnswer;
-      return { body: linkTimeMap(URI, timemap, ["20140101000000", "20150101000000"]) };
+    const { aggregator } = aggregatorOf(["a"], (request) => {
+      if (asked(request).endpoint === "timegate") {
+        if (gate instanceof Error) throw gate;
+        return gate;
+      }
+      return { body: linkTimeMap(URI, "http://a/", ["20140101000000", "20150101000000"]) };
     });
     const aggregation = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect(told(aggregation)).toEqual(["a hit 2 -"]);
     expect(aggregation.isWhole).toBe(true);
   });
 
-  it("takes a TimeMap that is kept where the archive cannot be reached, and asks for no other", async () => {
-    const { aggregator, upstream } = aggregatorOf(["a"], ({ endpoint }) => {
-      if (endpoint === "timegate") {
-        throw new MementoMapError("MM_HTTP", "nobody listens there", { reason: "connect" });
-      }
-      return { status: 504 };
+  it("asks for no TimeMap where the archive cannot be reached", async () => {
+    const { aggregator, requests } = aggregatorOf(["a"], () => {
+      throw new MementoMapError("MM_HTTP", "nobody listens there", { reason: "connect" });
     });
     const aggregation = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect(aggregation.outcomes).toMatchObject([{ result: "error", failure: "connect" }]);
-    expect(upstream.requests[1]?.headers).toEqual({ "cache-control": "only-if-cached" });
+    expect(requests).toHaveLength(1);
   });
 
   it("asks the TimeMap of an archive that has no TimeGate, and the other way round", async () => {
@@ -421,9 +411,9 @@ describe("Aggregator.timeGate", () => {
       { ...archive("map"), timegate: undefined },
       { ...archive("gate"), timemap: undefined },
     ];
-    const upstream = new ScriptedUpstream(({ url, endpoint }) => {
-      if (endpoint === "timegate") return { status: 302, headers: { link } };
-      return { body: linkTimeMap(URI, url, ["20140101000000"]) };
+    const { upstream } = scriptedUpstream((request) => {
+      if (asked(request).endpoint === "timegate") return { status: 302, headers: { link } };
+      return { body: linkTimeMap(URI, request.url, ["20140101000000"]) };
     });
     const aggregator = new Aggregator(new MapRouter(list), upstream);
     const closest = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
@@ -435,20 +425,27 @@ describe("Aggregator.timeGate", () => {
 
   it("finds the TimeMap that only the TimeGate names", async () => {
     const list = [{ ...archive("gate"), timemap: undefined }];
-    const upstream = new ScriptedUpstream(({ url, endpoint }) =>
-      endpoint === "timegate"
+    const { upstream, requests } = scriptedUpstream((request) =>
+      asked(request).endpoint === "timegate"
         ? { status: 302, headers: { link: `${link}, </all>; rel="timemap"` } }
-        : { body: linkTimeMap(URI, url, ["20140101000000", "20150101000000", "20160101000000"]) },
+        : {
+            body: linkTimeMap(URI, request.url, [
+              "20140101000000",
+              "20150101000000",
+              "20160101000000",
+            ]),
+          },
     );
     const aggregator = new Aggregator(new MapRouter(list), upstream);
     const all = await aggregator.timeMap({ uri: URI });
     expect(told(all)).toEqual(["gate hit 3 -"]);
-    expect(upstream.requests.at(-1)?.url).toBe(new URL("/all", list[0]?.timegate).href);
+    expect(requests.at(-1)?.url).toBe(new URL("/all", list[0]?.timegate).href);
   });
 
   it("tells misses from faults", async () => {
-    const { aggregator } = aggregatorOf(["none", "ill", "odd"], ({ archive: { id } }) => ({
-      status: id === "none" ? 404 : id === "ill" ? 500 : 200,
+    const statuses: Record<string, number> = { none: 404, ill: 500, odd: 200 };
+    const { aggregator } = aggregatorOf(["none", "ill", "odd"], (request) => ({
+      status: statuses[asked(request).id] ?? 0,
     }));
     const aggregation = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect(told(aggregation)).toEqual([

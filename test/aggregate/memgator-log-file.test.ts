@@ -30,7 +30,10 @@ describe("MemgatorLogFile", () => {
     file.answered(one, outcome({ result: "hit", mementos: 42, archive: ia }));
     file.answered(one, outcome({ result: "miss", archive: archive("loc") }));
     const fault = "no whole answer\nwithin 60 s";
-    file.answered(one, outcome({ result: "late", fault, archive: archive("pt") }));
+    file.answered(
+      one,
+      outcome({ result: "error", status: undefined, fault, archive: archive("pt") }),
+    );
     const end = { mementos: 42, answeredAt: one.startedAt + 1200, endedAt: one.startedAt + 1234.5 };
     file.ended(one, end);
     file.slept(ia, 5);
@@ -102,7 +105,7 @@ describe("MemgatorLogFile", () => {
     const step = fc.record({
       session: fc.nat({ max: 5 }),
       archive: fc.constantFrom("ia", 'say "hi"', "a b"),
-      result: fc.constantFrom("hit" as const, "miss" as const, "error" as const, "late" as const),
+      result: fc.constantFrom("hit" as const, "miss" as const, "error" as const),
       cached: fc.boolean(),
     });
     fc.assert(
@@ -122,8 +125,7 @@ describe("MemgatorLogFile", () => {
           const answered = outcome({ result, archive: of, origin: cached ? "cache" : "network" });
           file.answered(one, answered);
           const { mementos } = answered;
-          const told = result === "late" ? "error" : result;
-          expected.push({ archive: of.id, uri: one.uri, result: told, mementos });
+          expected.push({ archive: of.id, uri: one.uri, result, mementos });
         }
         file.close();
         expect(readBack(readFileSync(path, "utf8"))).toMatchObject({

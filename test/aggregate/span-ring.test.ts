@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { joinRecalls, RecallHistory } from "../../src/aggregate/recall-history.ts";
+import { RecallHistory } from "../../src/aggregate/recall-history.ts";
 import { SpanRing } from "../../src/aggregate/span-ring.ts";
 
 describe("SpanRing", () => {
@@ -39,30 +39,24 @@ describe("SpanRing", () => {
 });
 
 describe("RecallHistory", () => {
-  it("notes the recall as it is known, and joins what several processes noted", () => {
+  it("notes the recall as it is known", () => {
     let [now, recall]: [number, number | undefined] = [0, undefined];
-    const histories = [1, 2].map(
-      () =>
-        new RecallHistory(
-          () => recall,
-          () => now,
-        ),
+    const history = new RecallHistory(
+      () => recall,
+      () => now,
     );
-    const [one, two] = histories;
-    one?.ended();
-    expect(one?.report().minutes.every((value) => value === null)).toBe(true);
+    history.ended();
+    expect(history.report().minutes.every((value) => value === null)).toBe(true);
     recall = 0.9;
     now += 1000;
-    one?.ended();
-    recall = 0.7;
-    two?.ended();
+    history.ended();
     now += 60_000;
     recall = 0.8;
-    two?.ended();
-    const joined = joinRecalls(histories.map((each) => each.report()));
-    expect(joined.minutes).toHaveLength(60);
-    expect(joined.minutes.slice(-3)).toEqual([null, 0.8, 0.8]);
-    expect(joined.hours.at(-1)).toBeCloseTo(0.85);
+    history.ended();
+    const { minutes, hours } = history.report();
+    expect(minutes).toHaveLength(60);
+    expect(minutes.slice(-3)).toEqual([null, 0.9, 0.8]);
+    expect(hours.at(-1)).toBe(0.8);
   });
 
   it("is estimated once a second, also while it is not known", () => {

@@ -66,7 +66,8 @@ describe("the access log", () => {
 describe("an archive that writes the URI it is asked for into its headers", () => {
   it.each([
     ['http://a.org/>;rel="memento";datetime="Thu,01Jan2015",<http://evil.example/', 302],
-    ["http://a.org/%0d%0aLocation:%20http://evil.example/", 302],
+    ["http://a.org/%0d%0aLocation:%20http://evil.example/", 400],
+    ["http://a.org/%250d%250aLocation:%20http://evil.example/", 302],
     ["http%3A%2F%2Fa.org%2F%0D%0ALocation%3A%20http://evil.example/", 400],
     ['http://a.org/"{|}<>', 302],
   ])("does not lead clients of %s elsewhere: %i", async (uri, status) => {

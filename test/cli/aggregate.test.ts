@@ -40,7 +40,7 @@ describe("aggregate URI", () => {
       "20100101000000",
     ]);
     expect(stdout).toContain(`<http://localhost:1208/timegate/${URI}>; rel="timegate"`);
-    expect(stderr).toMatch(/^3 mementos: one 2, two 1; 2 archives asked; \d+\.\d s\n$/);
+    expect(stderr).toMatch(/^3 mementos: one 2, two 1; 2 archives queried; \d+\.\d s\n$/);
   });
 
   it("says on standard error why a map is refused", async () => {
@@ -94,11 +94,11 @@ describe("aggregate URI", () => {
     const list = listOf(archives);
     const map = join(scratchDir(), "one.ukvs");
     writeFileSync(map, "com,other)/ 3\n");
-    const argv = ["aggregate", "-a", list, "--map", `one=${map}`, "--sample", "0"];
+    const argv = ["aggregate", "-a", list, "--map", `one=${map}`];
     const routed = await runCli([...argv, URI]);
-    expect(routed.stderr).toMatch(/^1 memento: two 1; 1 archive asked, 1 spared;/);
+    expect(routed.stderr).toMatch(/^1 memento: two 1; 1 archive queried, 1 skipped;/);
     const all = await runCli([...argv, "--no-routing", URI]);
-    expect(all.stderr).toMatch(/^3 mementos: one 2, two 1; 2 archives asked;/);
+    expect(all.stderr).toMatch(/^3 mementos: one 2, two 1; 2 archives queried;/);
   });
 
   it("ends with 1 when nobody has any, and with 2 when nobody answers", async () => {
@@ -108,7 +108,7 @@ describe("aggregate URI", () => {
       "broken",
       (_request, response) => void response.writeHead(500).end(),
     );
-    const argv = ["aggregate", "-a", listOf([broken]), "--retries", "0", URI];
+    const argv = ["aggregate", "-a", listOf([broken]), URI];
     expect(await runCli(argv)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/none of 1 archive answered; broken: status 500 \[MM_HTTP\]/),
@@ -124,7 +124,8 @@ describe("aggregate URI", () => {
     [["-a", "x.json", URI, "soon"], /not a datetime: "soon"/],
     [["-a", "x.json", "--map", "one", URI], /write ID=MAP/],
     [["-a", "x.json", "--timeout", "soon", URI], /not a duration: "soon"; write .* or 90d/],
-    [["-a", "x.json", "a b"], /no such file|control/],
+    [["-a", "x.json", "--serve", "--access-log", "requests"], /not a file: requests; name a file/],
+    [["-a", "x.json", "a b"], /not an address; write one/],
   ])("%j ends with 2 and says what to do", async (argv, message) => {
     const { code, stderr } = await runCli(["aggregate", ...argv]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
@@ -133,7 +134,7 @@ describe("aggregate URI", () => {
   it.each([
     ["--map", "x=y.ukvs"],
     ["--only", "x"],
-    ["--except", "x"],
+    ["--only", "!x"],
   ])("knows no archive that is not in the list: %s %s", async (option, value) => {
     const list = listOf(await twoArchives());
     const { code, stderr } = await runCli(["aggregate", "-a", list, option, value, URI]);
@@ -216,7 +217,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
   it("leaves archives alone that are late too often, and does not wait for them", async () => {
     const hangs = await localArchive("hangs", () => undefined);
     const list = listOf([hangs, ...(await twoArchives())]);
-    const options = ["--timeout", "1s", "--tolerance", "2", "--grace", "1s"];
+    const options = ["--timeout", "1s", "--tolerance", "2"];
     const { url, kill, done } = await service(["-a", list, ...options]);
     const missing: (string | null)[] = [];
     for (let i = 0; i < 3; i++) {
@@ -254,8 +255,8 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
     const config = join(folder, "aggregator.json");
     const settings = {
       archives: listOf(archives),
-      root: "/mg",
-      "cache-dir": join(folder, "cache"),
+      base: "/mg",
+      state: join(folder, "cache"),
       monitor: true,
     };
     writeFileSync(config, JSON.stringify(settings));
@@ -302,5 +303,25 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
     expect(new Set(parsed.map(({ session }) => session)).size).toBe(1);
     kill("SIGTERM");
     expect(await done).toMatchObject({ code: 0 });
+  });
+});
+
+describe("options as MemGator has them", () => {
+  it.each([
+    ["-a=LIST", "-k", "-1", "-F=-1", "-T", "5s"],
+    ["--arcs=LIST", "--topk", "5", "--restimeout", "9s", "--hdrtimeout=5s", "--contimeout", "1s"],
+  ])("are read: %s %s %s %s", async (...argv) => {
+    const { archive } = await plainArchive("one", []);
+    const list = join(scratchDir(), "archives.json");
+    writeFileSync(list, JSON.stringify([archive]));
+    const given = argv.map((text) => text.replace("LIST", list));
+    const { code, stderr } = await runCli(["aggregate", ...given, "http://example.org/"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/--headers-timeout is a setting: write it in the file of --config/);
+  });
+
+  it("are at most thirty, without settings", async () => {
+    const { stdout } = await runCli(["aggregate", "--help"]);
+    expect(stdout.match(/^ {4}(?:-\w, )?--/gm)?.length).toBeLessThanOrEqual(30);
   });
 });

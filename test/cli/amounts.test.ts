@@ -1,7 +1,7 @@
+import { formatAmount } from "../../src/format.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatAmount } from "../../src/errors.ts";
 import { ROOT } from "../support/code-blocks.ts";
 
 const NOUNS =
@@ -12,8 +12,8 @@ const FIXED_PLURAL = new RegExp(`\\$\\{[^}]*\\}\\)? (?:${NOUNS})\\b`);
 const KNOWN = [
   /MAX_\w+\} /,
   /=> Success: /,
-  /shortNumber\(/,
-  /wholeNumber\(/,
+  /formatShort\(/,
+  /formatCount\(Math/,
   /wanted\} /,
   /num_rows/,
 ];

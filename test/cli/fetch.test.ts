@@ -27,6 +27,19 @@ describe("fetch", () => {
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ status: "fetched", method: "direct" });
   });
 
+  it("shows no password of an address", async () => {
+    const { url } = await serving();
+    const address = url.replace("http://", "http://me:s3cret@");
+    const results = [
+      await runCli(["fetch", `${address}/.well-known/mementomap`, "--direct"]),
+      await runCli(["fetch", `${address}/.well-known/mementomap`, "--direct", "--json"]),
+      await runCli(["fetch", `${address}/nothing`, "--direct"]),
+      await runCli(["fetch", "--find", address]),
+    ];
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 2, 0]);
+    for (const { stdout, stderr } of results) expect(stdout + stderr).not.toContain("s3cret");
+  });
+
   it("looks up without downloading", async () => {
     const { url } = await serving();
     const present = await runCli(["fetch", url, "--lookup", "http://arxiv.org/abs/1"]);

@@ -28,22 +28,20 @@ function route(list: string, ...args: readonly string[]): Promise<CliResult> {
 describe("what to learn from", () => {
   it.each(["route", "aggregate"])("is refused by %s where nothing is learnt", async (command) => {
     const { list, file } = world();
-    for (const option of ["--learn-from", "--learnt"]) {
-      const args = [command, "http://a.org/", "--archives", list, option, file("log", LOG)];
-      const { code, stdout, stderr } = await runCli(args);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toContain(`${option} needs --recall`);
-    }
+    const args = [command, "http://a.org/", "--archives", list, "--learn-from", file("log", LOG)];
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("--learn-from requires --recall");
   });
 
   it("is told of where it is a log without an answer, and taken all the same", async () => {
     const { list, file } = world();
     const recall = ["--recall", "0.9", "--learn-from"];
-    const fault = "a log to learn from may be the wrong one";
+    const fault = "a log to learn from is not usable";
     const empty = await route(list, ...recall, file("empty.log", ""));
     expect(empty.stderr).toMatch(new RegExp(`${fault}: ".*empty.log": it is empty\n`));
     const notes = await route(list, ...recall, file("notes.txt", "Remember the milk.\n"));
-    expect(notes.stderr).toMatch(/notes.txt": no answer of an archive is in its first lines\n/);
+    expect(notes.stderr).toMatch(/notes.txt": its first lines have no response of an archive\n/);
     expect((await route(list, ...recall, file("memgator.log", LOG))).stderr).toBe("");
     expect([empty.code, notes.code]).toEqual([0, 0]);
   });
@@ -59,8 +57,8 @@ describe("what to learn from", () => {
 
   it("is counted in the log of the service", async () => {
     const { list, file } = world();
-    const args = ["--archives", list, "--workers", "1", "--recall", "0.9", "--learn-from"];
+    const args = ["--archives", list, "--recall", "0.9", "--learn-from"];
     const { said } = await aggregateProcess([...args, file("memgator.log", LOG)]);
-    await expect.poll(said).toMatch(/"begins with what was learnt","answers":2\b/);
+    await expect.poll(said).toMatch(/"restored learned state","answers":2\b/);
   });
 });

@@ -62,7 +62,12 @@ describe("main", () => {
   });
 
   it("writes errors as JSON when asked to", async () => {
-    const { code, stdout, stderr } = await runCli(["lookup", "none.ukvs", "x", "--json"]);
+    const { code, stdout, stderr } = await runCli([
+      "lookup",
+      "none.ukvs",
+      "http://a.com/",
+      "--json",
+    ]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(JSON.parse(stderr)).toEqual({
       error: {

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { CHROMIUM, launchChromium } from "../support/chromium.ts";
+import { CHROMIUM } from "../support/chromium.ts";
+import { launchBrowser, openPage, press } from "../support/page-browsers.ts";
 import { folderFiles } from "../support/file-server.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -52,7 +53,7 @@ describe("mementomap page", () => {
       { id: "c", href: "maps/c.packed", isPacked: true },
     ]);
     const page = readFileSync(join(site, "index.html"), "utf8");
-    expect(page).toContain("<title>Example Archive</title>");
+    expect(page).toContain("<title>Search · Example Archive</title>");
     expect(page).not.toMatch(/(?:src|href)="\//);
   });
 
@@ -96,25 +97,18 @@ describe("mementomap page", () => {
       response.writeHead(bytes === undefined ? 404 : 200, { "Content-Type": type });
       response.end(bytes);
     });
-    const browser = await launchChromium();
+    const browser = await launchBrowser("chromium", "light");
     try {
-      const page = await browser.newPage({ locale: "en" });
-      const faults: string[] = [];
-      page.on("console", (message) => {
-        if (message.type() === "error") faults.push(message.text());
+      const { page, faults } = await openPage(browser, `${url}/sub/dir/`, {
+        width: 1200,
+        scheme: "light",
       });
-      page.on("pageerror", (error) => faults.push(String(error)));
-      page.setDefaultTimeout(15_000);
-      await page.goto(`${url}/sub/dir/`);
-      await page
-        .getByRole("searchbox")
-        .or(page.getByRole("textbox"))
-        .first()
-        .fill("http://arxiv.org/");
-      await page.waitForSelector("text=Example Archive");
-      await page.getByRole("link", { name: "Explore" }).click();
+      await page.waitForSelector("#url");
+      await page.type("#url", "http://arxiv.org/");
+      await page.waitForSelector("::-p-text(Example Archive)");
+      await press(page, "link", "Explore");
       await page.waitForSelector(".parts tbody tr");
-      await page.getByRole("link", { name: "Compare" }).click();
+      await press(page, "link", "Compare");
       await page.waitForSelector(".upset");
       expect(faults).toEqual([]);
     } finally {

@@ -21,7 +21,7 @@ describe("Progress", () => {
     clock.ms = 1000;
     progress.add(2 ** 20);
     expect(shown()).toBe(
-      `${ERASE}reading [━━━━━━                  ] 1.0 MiB of 4.0 MiB  1.0 MiB/s  3.0 s left`,
+      `${ERASE}reading [━━━━━━                  ] 1.0 MB of 4.2 MB  1.0 MB/s  3.0 s left`,
     );
     progress.end();
     expect(shown().endsWith(ERASE)).toBe(true);
@@ -32,7 +32,7 @@ describe("Progress", () => {
     const progress = new Progress(io, { label: "reading" });
     clock.ms = 1000;
     progress.add(2 ** 20);
-    expect(shown()).toBe(`${ERASE}reading 1.0 MiB  1.0 MiB/s`);
+    expect(shown()).toBe(`${ERASE}reading 1.0 MB  1.0 MB/s`);
   });
 
   it("draws at most five times a second", () => {
@@ -52,8 +52,8 @@ describe("Progress", () => {
   });
 
   it.each([
-    [80, /^reading \[━+ +\] 248\.0 MiB of 438\.1 MiB {2}231\.6 MiB\/s {2}0\.8 s left$/],
-    [60, /^reading 248\.0 MiB of 438\.1 MiB {2}231\.6 MiB\/s {2}0\.8 s left$/],
+    [80, /^reading \[━+ +\] 260\.0 MB of 459\.4 MB {2}242\.8 MB\/s {2}0\.8 s left$/],
+    [60, /^reading 260\.0 MB of 459\.4 MB {2}242\.8 MB\/s {2}0\.8 s left$/],
   ])("shortens its bar before its numbers: %i columns", (columns, expected) => {
     const { io, shown, clock } = watched({ isTTY: true });
     const terminal = { ...io, stderr: { ...io.stderr, columns } };

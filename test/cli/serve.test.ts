@@ -64,7 +64,7 @@ describe("serve", () => {
       "0",
       "--reload",
       "0.05",
-      "--log",
+      "--access-log",
       "events",
     ]);
     const url = await new Promise<string>((resolve) => {

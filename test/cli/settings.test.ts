@@ -10,7 +10,6 @@ let seen: Record<string, unknown> = {};
 
 const command = defineCommand({
   name: "watch",
-  summary: "Watch things",
   usage: "",
   description: "Watches things.",
   options: {
@@ -78,10 +77,14 @@ describe("settings", () => {
     [{ json: true }, {}, /there is no setting "json"/],
     [{ monitor: "yes" }, {}, /"monitor" is "yes"; write true or false/],
     [{ "page-size": [3] }, {}, /"page-size" is \[3\]; write a string or a number/],
-    [{ "page-size": 0 }, {}, /settings.json: page-size: not a whole number from 1 up: "0"/],
-    [[], {}, /settings are an object/],
+    [
+      { "page-size": 0 },
+      {},
+      /settings.json: page-size: expected an integer of at least 1, got "0"/,
+    ],
+    [[], {}, /expected a JSON object/],
     ["{", {}, /this is not JSON/],
-    [undefined, { MEMENTOMAP_PAGE_SIZE: "x" }, /MEMENTOMAP_PAGE_SIZE: not a whole number/],
+    [undefined, { MEMENTOMAP_PAGE_SIZE: "x" }, /MEMENTOMAP_PAGE_SIZE: expected an integer/],
     [undefined, { MEMENTOMAP_MONITOR: "1" }, /MEMENTOMAP_MONITOR is "1"; write true or false/],
     [undefined, { MEMENTOMAP_CONFIG: "/nowhere.json" }, /no such file/],
   ])("that are wrong are told: %j %j", async (file, env, message) => {

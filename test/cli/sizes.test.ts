@@ -1,5 +1,5 @@
+import { formatAmount, formatBytes, formatCount, formatDuration } from "../../src/format.ts";
 import { describe, expect, it } from "vitest";
-import { formatAmount, formatCount } from "../../src/errors.ts";
 import {
   parseDecimal,
   parsePositive,
@@ -7,7 +7,6 @@ import {
   parseSize,
   parseWhole,
 } from "../../src/cli/common/options.ts";
-import { formatDuration, formatSize } from "../../src/cli/common/messages.ts";
 
 describe("parseSize", () => {
   it.each([
@@ -40,7 +39,7 @@ describe("numbers", () => {
     for (const text of ["", "-1", "1.5", "1e3", "9007199254740993", "99999999999999999"]) {
       expect(() => parseWhole(text)).toThrow(expect.objectContaining({ code: "MM_USAGE" }));
     }
-    expect(() => parsePositive("0")).toThrow("from 1 up");
+    expect(() => parsePositive("0")).toThrow("at least 1");
   });
 
   it("reads decimals and shares", () => {
@@ -61,9 +60,9 @@ describe("numbers", () => {
 
 describe("amounts for people", () => {
   it.each([
-    [formatSize(812), "812 B"],
-    [formatSize(65_536), "64.0 KiB"],
-    [formatSize(1.1 * 2 ** 30), "1.1 GiB"],
+    [formatBytes(812), "812 B"],
+    [formatBytes(65_536), "65.5 kB"],
+    [formatBytes(1.1 * 2 ** 30), "1.2 GB"],
     [formatAmount(1, "page"), "1 page"],
     [formatAmount(1200, "page"), "1,200 pages"],
     [formatCount(0), "0"],

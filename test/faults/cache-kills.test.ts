@@ -8,7 +8,7 @@ import { linkTimeMap } from "../support/scripted-upstream.ts";
 
 const KILLS = Math.max(3, Math.ceil(Number(process.env["MEMENTOMAP_KILLS"] ?? 0) / 14));
 /** A machine with other work to do is not what is tried here. */
-const PATIENT = ["--timeout", "60s", "--headers-timeout", "60s", "--queue-timeout", "60s"];
+const PATIENT = ["--timeout", "60s", "--headers-timeout", "60s"];
 const PAGES = 40;
 /** Answers that take a while to write. */
 const DATETIMES = Array.from({ length: 2000 }, (_, i) => `${20_000_101_000_000 + i}`);
@@ -25,30 +25,12 @@ it.skipIf(process.platform === "win32")(
     });
     const list = writeList([archive]);
     const folder = join(scratchDir(), "cache");
-    const argv = [
-      "-a",
-      list,
-      "--workers",
-      "1",
-      "--cache-dir",
-      folder,
-      "--access-log",
-      "nothing",
-      ...PATIENT,
-    ];
+    const argv = ["-a", list, "--state", folder, ...PATIENT];
     const bodyOf = async (base: string, page: number): Promise<string> => {
       const response = await fetch(`${base}/timemap/link/http://b.test/${page}`);
       return `${response.status} ${(await response.text()).replaceAll(base, "")}`;
     };
-    const first = await aggregateProcess([
-      "-a",
-      list,
-      "--cache",
-      "0",
-      "--access-log",
-      "nothing",
-      ...PATIENT,
-    ]);
+    const first = await aggregateProcess(["-a", list, "--cache", "0", ...PATIENT]);
     const expected = await Promise.all(
       Array.from({ length: PAGES }, (_, page) => bodyOf(first.url, page)),
     );

@@ -65,8 +65,8 @@ describe.skipIf(!canMount)("a disk that is full", () => {
     "compact -q --max-bytes 90k --misses MISSES --tmp SCRATCH MAP -o OUT",
     "compact -q --relative-cost 50% --tmp SCRATCH PACKED -o OUT",
     "merge -q --tmp SCRATCH PACKED OTHERMAP -o OUT",
-    "split -q --tmp SCRATCH --pages 2 PACKED -o OUT",
-    "analyze -q --memory 1m --tmp SCRATCH INDEX --html OUT",
+    "split -q --pages 2 PACKED -o OUT",
+    "analyze -q --memory 1m --tmp SCRATCH INDEX OTHER --html OUT",
     "serve PACKED --port 0",
     "fetch -q --direct SERVER/map",
   ])("of scratch files ends the run, and is left as it was: %s", async (line) => {
@@ -116,10 +116,8 @@ describe.skipIf(!canMount)("a disk that is full", () => {
       "-a",
       writeList([listed]),
       "--no-routing",
-      "--cache-dir",
-      join(disk, "cache"),
       "--state",
-      join(disk, "maps"),
+      join(disk, "state"),
       "--log",
       join(disk, "memgator.log"),
     ]);

@@ -66,7 +66,7 @@ export async function makeInputs(lines: number): Promise<Inputs> {
   for (const argv of [
     [...sample, "-o", inputs.index],
     [...sample, "--seed", "2", "-o", inputs.otherIndex],
-    [...sample, "--lookups", "2000", "-o", inputs.misses],
+    [...sample, "--uris", "2000", "-o", inputs.misses],
     ["generate", "-q", inputs.index, "-o", inputs.map],
     ["sample", "-q", "--lines", "50", "-o", inputs.small.index],
     ["generate", "-q", inputs.small.index, "-o", inputs.small.map],

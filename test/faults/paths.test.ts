@@ -40,7 +40,7 @@ const WRITING = [
   "analyze -q INDEX --html OUT",
   "harvest -q http://127.0.0.1:1/ --url a -o OUT",
   "aggregate --serve --port 0 -a LIST --log OUT",
-  "aggregate --serve --port 0 -a LIST --cache-dir OUT",
+  "aggregate --serve --port 0 -a LIST --state OUT",
 ];
 
 function words(line: string, out: string): string[] {
@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32")("where nothing can be written", ()
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it.each(WRITING.filter((line) => !/split|cache-dir/.test(line)))(
+  it.each(WRITING.filter((line) => !/split|--state/.test(line)))(
     "the output is a folder: %s",
     async (line) => {
       const folder = scratchDir();

@@ -83,7 +83,7 @@ describe.skipIf(process.platform === "win32")("32 open files", () => {
       Array.from({ length: 12 }, (_, i) => plainArchive(`a${i}`, ["20010101000000"])),
     );
     const { child, ended } = start(
-      ["aggregate", "--serve", "--port", "0", "--retries", "0", "-a", writeList(archives)],
+      ["aggregate", "--serve", "--port", "0", "-a", writeList(archives)],
       { under: "ulimit -n 40" },
     );
     const url = await new Promise<string>((resolve, reject) => {

@@ -9,7 +9,7 @@ import { type Ended, run, start } from "./process.ts";
 
 const SHRINK_AT = fileURLToPath(new URL("shrink-at.mjs", import.meta.url));
 /** The first reads find out what the file is. */
-const READS = [3, 5];
+const READS = [2, 3, 5];
 /** Reports say when they were made. */
 const DATED = { SOURCE_DATE_EPOCH: "1700000000" };
 

@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { crc32, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { captureBatches, textOf } from "../../src/input/stream-rows.ts";
+import { formatNamed, rowSource } from "../../src/input/formats.ts";
+import { textOf } from "../../src/input/stream-lines.ts";
 import type { DamageLog } from "../../src/bytes/damage.ts";
 import { addDamage, newDamageLog } from "../../src/bytes/damage.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { rowTexts } from "../support/batch-text.ts";
 import { chunked, collected } from "../support/chunked.ts";
+import { cases } from "../support/cases.ts";
 
 /** What is read of a file of lines, passing over what is damaged. */
 async function readLines(
@@ -88,7 +90,7 @@ describe("gzip members with damage among them", () => {
           expect(damage.places).toBeLessThanOrEqual(1);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 
@@ -115,7 +117,7 @@ describe("gzip members with damage among them", () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
   });
 
@@ -245,7 +247,7 @@ describe("gzip members with damage among them", () => {
           expect(damage).toEqual(newDamageLog());
         },
       ),
-      { numRuns: 40 },
+      { numRuns: cases(40) },
     );
   });
 
@@ -258,13 +260,18 @@ describe("gzip members with damage among them", () => {
 });
 
 describe("damage that is not skipped", () => {
-  const read = (file: Uint8Array, container: "timemap" | "json-array" | "memgator-log") => {
-    const options = { source: "x.gz", maxLineBytes: 1 << 20, damage: newDamageLog() };
-    const chunks = decompressed(chunked(file, [100]), options);
-    return rowTexts(captureBatches(chunks, { name: "captures", container }, options));
+  const read = async (
+    file: Uint8Array,
+    name: "timemap" | "json" | "memgator-log",
+    damage: DamageLog = newDamageLog(),
+  ) => {
+    const options = { source: "x.gz", maxLineBytes: 1 << 20, damage };
+    const rows = await rowSource(formatNamed(name));
+    if (rows === undefined) throw new TypeError("a format without lines of its own");
+    return rowTexts(rows(decompressed(chunked(file, [100]), options), options));
   };
 
-  it.each(["timemap", "json-array", "memgator-log"] as const)(
+  it.each(["timemap", "json", "memgator-log"] as const)(
     "is that of what makes no sense in part: %s",
     async (container) => {
       await expect(read(gzipSync("[[1], [2]]").subarray(0, -8), container)).rejects.toMatchObject({
@@ -277,10 +284,8 @@ describe("damage that is not skipped", () => {
   it("is named, and not that of another input", async () => {
     const damage = newDamageLog();
     addDamage(damage, { source: "other.gz", offset: 0, bytes: 1, message: "another file is cut" });
-    const options = { source: "x.gz", maxLineBytes: 1 << 20, damage };
-    const chunks = decompressed(chunked(gzipSync("[[1], [2]]").subarray(0, -8), [100]), options);
-    const format = { name: "captures", container: "json-array" } as const;
-    await expect(rowTexts(captureBatches(chunks, format, options))).rejects.toMatchObject({
+    const cut = gzipSync("[[1], [2]]").subarray(0, -8);
+    await expect(read(cut, "json", damage)).rejects.toMatchObject({
       message: expect.stringContaining("the file ends within the gzip member at byte 0"),
     });
   });

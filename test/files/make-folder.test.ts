@@ -27,7 +27,7 @@ describe("makeFolder", () => {
     await expect(makeFolder("/proc/none/such")).rejects.toMatchObject({ code: "MM_IO" });
     const list = join(scratchDir(), "list.json");
     writeFileSync(list, '[{"id":"a","timemap":"http://127.0.0.1:9/"}]');
-    for (const option of ["--state", "--cache-dir"]) {
+    for (const option of ["--state"]) {
       const asked = ["aggregate", "http://a.com/", "-a", list, option, "/proc/none"];
       const { code, stderr } = await runCli(asked);
       expect({ option, code }).toEqual({ option, code: 2 });

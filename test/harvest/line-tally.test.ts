@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LineTally } from "../../src/harvest/harvest-store.ts";
+import { LineTally } from "../../src/harvest/harvest-page.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

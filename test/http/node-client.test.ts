@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bodyStart } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
-import { drip, httpAnswer, rawArchive } from "../aggregate/upstream/raw-archive.ts";
+import { drip, httpAnswer, rawArchive } from "../support/raw-archive.ts";
 
 it("keeps connections for the next request, and not for ever", async () => {
   const server = createServer((request, response) => {
@@ -31,7 +31,11 @@ it("keeps connections for the next request, and not for ever", async () => {
     const body = await bodyStart(await client.request(url + path), 100);
     return new TextDecoder().decode(body);
   };
-  for (const path of ["/", "/slow", "/"]) expect(await ask(path)).toBe("begun");
+  for (const path of ["/", "/slow", "/"]) {
+    expect(await ask(path)).toBe("begun");
+    // A connection is ready for the next request one turn of the event loop later.
+    await new Promise(setImmediate);
+  }
   expect(connections).toBe(1);
   const open = (): Promise<number> =>
     new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { bodyStart } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import { redirectTarget, RedirectTrail } from "../../src/http/redirects.ts";
-import { httpAnswer, rawArchive } from "../aggregate/upstream/raw-archive.ts";
+import { httpAnswer, rawArchive } from "../support/raw-archive.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
 
 describe("where a redirect leads", () => {

@@ -1,69 +1,118 @@
-import { createServer, request as ask, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { sendWhole } from "../../src/http/send.ts";
+import { inTurn, sendReply } from "../../src/http/send.ts";
+import type { Reply } from "../../src/http/reply.ts";
+import { rawExchange } from "../support/raw-http.ts";
 
-/** A server that answers when as many requests have come, all in one turn of the event loop. */
+/** A server that answers as a test says; counts the replies that were begun and not yet ended. */
 async function answering(
-  count: number,
-  answer: (response: ServerResponse, path: string) => void,
-): Promise<string> {
-  const waiting: (() => void)[] = [];
+  answer: (target: string) => Reply,
+  maxChunkMs?: number,
+): Promise<{ readonly url: string; readonly most: () => number; readonly ended: () => number }> {
+  let [open, most, ended] = [0, 0, 0];
   const server = createServer((request, response) => {
-    waiting.push(() => answer(response, request.url ?? ""));
-    if (waiting.length === count) for (const next of waiting) next();
+    inTurn(request, response, () => {
+      open += 1;
+      most = Math.max(most, open);
+      response.prependOnceListener("close", () => {
+        open -= 1;
+        ended += 1;
+      });
+      sendReply(response, answer(request.url ?? ""), maxChunkMs).catch(() => undefined);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, most: () => most, ended: () => ended };
 }
 
-/** The status and the body that came, or why none did. */
-function came(url: string, method = "GET"): Promise<string> {
-  return new Promise((resolve) => {
-    const sent = ask(url, { method, agent: false }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      response.on("end", () => resolve(`${response.statusCode} ${text}`));
-    });
-    sent.on("error", ({ message }) => resolve(message)).end();
-  });
+function reply(body: Reply["body"]): Reply {
+  return { status: 200, headers: { "Content-Type": "text/plain" }, body };
 }
 
-const fields = ["Content-Type", "text/plain"];
+function deaf(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined).pause();
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
 
-describe("whole answers", () => {
-  it("go to their clients, all that were given in one turn", async () => {
-    const url = await answering(20, (response, path) =>
-      sendWhole(response, { status: 203, fields, body: path.repeat(1000) }),
-    );
-    const paths = Array.from({ length: 20 }, (_, i) => `/${i}`);
-    const bodies = await Promise.all(
-      paths.map((path, i) => came(url + path, i === 0 ? "HEAD" : "GET")),
-    );
-    expect(bodies).toEqual(paths.map((path, i) => `203 ${i === 0 ? "" : path.repeat(1000)}`));
+const requests = (count: number): string =>
+  Array.from({ length: count }, (_, i) => `GET /${i} HTTP/1.1\r\nHost: x\r\n\r\n`).join("");
+
+describe("sendReply", () => {
+  it("sends texts, bytes and streams of any length", async () => {
+    const long = "0123456789".repeat(50_000);
+    const bodies: Readonly<Record<string, () => Reply["body"]>> = {
+      "/text": () => long,
+      "/bytes": () => Buffer.from(long),
+      "/short": () => "short",
+      "/stream": async function* () {
+        for (let at = 0; at < long.length; at += 1000) yield Buffer.from(long.slice(at, at + 1000));
+      },
+    };
+    const { url } = await answering((target) => reply(bodies[target]?.()));
+    for (const path of ["/text", "/bytes", "/stream"]) {
+      expect(await (await fetch(url + path)).text()).toBe(long);
+    }
+    expect(await (await fetch(`${url}/short`)).text()).toBe("short");
   });
 
-  it("are given to others when one cannot be sent, or its connection is gone", async () => {
-    const faults: unknown[] = [];
-    const url = await answering(3, (response, path) => {
-      const bad = path === "/bad" ? ["X-Bad", "line\nline"] : [];
-      try {
-        sendWhole(response, { status: 200, fields: [...fields, ...bad], body: "well" });
-      } catch (error) {
-        // It is said at once, while there can still be another answer.
-        faults.push(error);
-        response.writeHead(500).end();
-      }
-      if (path === "/gone") response.destroy();
+  it("answers 500 where headers cannot be sent, and cuts a body that fails", async () => {
+    const { url } = await answering((target) =>
+      target === "/bad"
+        ? { status: 200, headers: { "X-Bad": "line\nline" } }
+        : reply(
+            (async function* () {
+              yield Buffer.from("some");
+              throw new Error("the rest cannot be read");
+            })(),
+          ),
+    );
+    expect((await fetch(`${url}/bad`)).status).toBe(500);
+    await expect(fetch(`${url}/cut`).then((response) => response.text())).rejects.toThrow(
+      "terminated",
+    );
+  });
+
+  it("makes one response at a time for pipelined requests, in their order", async () => {
+    const { url, most } = await answering((target) => reply(`${target} `));
+    const last = "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    const answer = await rawExchange(url, requests(500) + last);
+    const expected = Array.from({ length: 500 }, (_, i) => `/${i} `).concat("/last ");
+    expect(answer.match(/^\/\w+ /gm)).toEqual(expected);
+    expect(most()).toBe(1);
+  });
+
+  it("makes no more than one response for a client that pipelines and does not read", async () => {
+    let begun = 0;
+    const { url, most } = await answering(() => {
+      begun += 1;
+      return reply("x".repeat(8 * 2 ** 20));
     });
-    const [bad, gone, good] = ["/bad", "/gone", "/good"].map((path) => came(url + path));
-    expect(await good).toBe("200 well");
-    expect(await bad).toBe("500 ");
-    expect(await gone).toBe("socket hang up");
-    expect(faults).toHaveLength(1);
+    const clients = Array.from({ length: 5 }, () => deaf(url));
+    for (const client of clients) client.write(requests(1000));
+    await expect.poll(() => begun).toBe(5);
+    expect((await (await fetch(url)).text()).length).toBe(8 * 2 ** 20);
+    expect(begun).toBe(6);
+    expect(most()).toBeLessThanOrEqual(6);
+  });
+
+  it("disconnects a reader that takes too little, and releases what it held", async () => {
+    let released = 0;
+    const { url, ended } = await answering(
+      () => ({ ...reply("x".repeat(64 * 2 ** 20)), release: async () => void (released += 1) }),
+      50,
+    );
+    deaf(url).write(requests(1));
+    await expect.poll(() => ended()).toBe(1);
+    await expect.poll(() => released).toBe(1);
   });
 });

@@ -2,11 +2,12 @@ import type { LookupFunction } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NodeClient } from "../../src/http/node-client.ts";
 import { ProxySettings } from "../../src/http/proxy.ts";
-import { createUpstream } from "../../src/aggregate/upstream/archive-upstream.ts";
 import { bodyStart } from "../../src/http/http-client.ts";
 import { forwardProxy, portOf } from "../support/forward-proxy.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
+import { createUpstream } from "../../src/aggregate/ask/create-upstream.ts";
 import { archive } from "../support/sessions.ts";
+import { getting } from "../support/raw-archive.ts";
 
 /** Names that this machine knows. */
 const KNOWN: Readonly<Record<string, string>> = {
@@ -29,24 +30,17 @@ async function asked(
   proxies: ProxySettings | undefined,
   options: { readonly isTrusted: boolean },
 ): Promise<string[]> {
-  const upstream = createUpstream({ proxies, lookup, retries: 0, cache: "off" });
   const { origin } = new URL(url);
+  const get = getting({ proxies, lookup, trusted: options.isTrusted ? [origin] : [] });
   const client = new NodeClient({
     proxies,
     trustedOrigins: options.isTrusted ? [origin] : [],
     lookup,
   });
-  onTestFinished(async () => {
-    client.close();
-    await upstream.close();
-  });
+  onTestFinished(() => client.close());
   const byUpstream = async (): Promise<string> => {
-    const of = archive("a", options.isTrusted ? origin : "https://other.test");
-    const rest = { followsRedirects: true, isCacheable: false, maxBytes: 1000 };
-    const answer = await upstream.ask({ archive: of, url, ...rest });
-    let text = `${answer.status} `;
-    await answer.read((chunk) => (text += new TextDecoder().decode(chunk)));
-    return text;
+    const { status, body } = await get({ url });
+    return `${status} ${body}`;
   };
   const byClient = async (): Promise<string> => {
     const response = await client.request(url);
@@ -139,13 +133,12 @@ describe("requests through a proxy", () => {
 
   it("do not make an archive dormant for the proxy's sake", async () => {
     const proxies = ProxySettings.of({ ALL_PROXY: "http://127.0.0.1:1" });
-    const upstream = createUpstream({ proxies, lookup, retries: 0, tolerance: 1, cache: "off" });
+    const upstream = createUpstream({ proxies, lookup, tolerance: 1, cache: "off" });
     onTestFinished(() => upstream.close());
     const a = archive("a", "http://a.test");
-    const rest = { followsRedirects: true, isCacheable: false, maxBytes: 1000 };
-    const ask = (): Promise<unknown> =>
-      upstream.ask({ archive: a, url: "http://a.test/x", ...rest });
-    for (let i = 0; i < 3; i++) await expect(ask()).rejects.toThrow("cannot be reached");
+    for (let i = 0; i < 3; i++) {
+      expect(await upstream.ask(a, "http://b.test/")).toMatchObject({ failure: "local" });
+    }
     expect(upstream.stateOf(a)).toMatchObject({ health: "awake", consecutiveFailures: 0 });
     expect(upstream.counters.get("a")?.failures).toMatchObject({ local: 3, connect: 0 });
   });

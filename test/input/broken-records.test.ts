@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateMap } from "../../src/map/generate/generate-map.ts";
-import { arcCaptures, warcCaptures } from "../../src/input/warc.ts";
+import { arcRows, warcRows } from "../../src/input/warc.ts";
 import type { DamageLog } from "../../src/bytes/damage.ts";
 import { newDamageLog } from "../../src/bytes/damage.ts";
 import { decompressed } from "../../src/files/decompress.ts";
@@ -20,13 +20,13 @@ interface Read {
 /** The URIs of the captures of a file, passing over what is broken. */
 async function read(
   file: Uint8Array,
-  rows: typeof warcCaptures,
+  rows: typeof warcRows,
   lengths: readonly number[],
 ): Promise<Read> {
   const damage = newDamageLog();
   const plain = decompressed(chunked(file, lengths), { source: "x", damage });
-  const texts = await rowTexts(rows(plain, "x", damage));
-  const uris = texts.map((line) => line.split("\t")[2] ?? "");
+  const texts = await rowTexts(rows(plain, { source: "x", maxLineBytes: 1 << 20, damage }));
+  const uris = texts.map((line) => line.split("\t")[0] ?? "");
   return { uris: uris.filter((uri) => uri.startsWith("http:")), damage };
 }
 
@@ -41,7 +41,7 @@ const STORAGES = Object.keys(STORED) as Storage[]; // what the object above has
 
 const FORMATS = {
   warc: {
-    rows: warcCaptures,
+    rows: warcRows,
     record: (uri: string, body: Uint8Array) =>
       warcRecord({ type: "response", uri, http: "HTTP/1.1 200 OK\nServer: x", body }),
     length: /Content-Length: (\d+)/,
@@ -49,7 +49,7 @@ const FORMATS = {
     start: warcRecord({ type: "warcinfo", body: "software: x" }),
   },
   arc: {
-    rows: arcCaptures,
+    rows: arcRows,
     record: (uri: string, body: Uint8Array) =>
       arcRecord({ uri, http: "HTTP/1.1 200 OK\nServer: x", body }),
     length: / (\d+)\n/,

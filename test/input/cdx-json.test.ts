@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { cdxJsonCaptures } from "../../src/input/cdx-json.ts";
+import { cdxJsonRows } from "../../src/input/cdx-json.ts";
 import { rowTexts } from "../support/batch-text.ts";
 import { runCli } from "../support/run-cli.ts";
 
 const HEAD = '["urlkey","timestamp","original","mimetype","statuscode"]';
 const ROW = '["com,a)/","20140101000000","http://a.com/","text/html","200"]';
-const LINE = "com,a)/\t20140101000000\thttp://a.com/\ttext/html\t200";
+const LINE = "http://a.com/\t20140101000000\ttext/html\t200\tcom,a)/";
 
-async function lines(text: string, isArray: boolean): Promise<string[]> {
-  const options = { source: "answer", isArray, maxLineBytes: 1 << 20 };
-  return rowTexts(cdxJsonCaptures(chunksOf(text), options));
+async function lines(text: string): Promise<string[]> {
+  const options = { source: "answer", maxLineBytes: 1 << 20 };
+  return rowTexts(cdxJsonRows(chunksOf(text), options));
 }
 
 async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
@@ -31,16 +31,16 @@ describe("answers of CDX servers in JSON", () => {
     [
       "objects",
       '[{"urlkey":"com,a)/","timestamp":"2014","url":"http://a.com/"},null]',
-      ["com,a)/\t2014\thttp://a.com/\t-\t-", "null"],
+      ["http://a.com/\t2014\t-\t-\tcom,a)/", "null"],
     ],
   ])("are arrays of %s", async (_what, text, expected) => {
-    expect(await lines(text, true)).toEqual(expected);
+    expect(await lines(text)).toEqual(expected);
   });
 
   it("are lines of objects, and of what is none", async () => {
     const text = '{"urlkey":"com,a)/","timestamp":"2014"}\n\nnull\n5\n[1]\n{}\n{"broken\tx\n';
-    expect(await lines(text, false)).toEqual([
-      "com,a)/\t2014\t-\t-\t-",
+    expect(await lines(text)).toEqual([
+      "-\t2014\t-\t-\tcom,a)/",
       "",
       "null",
       "5",
@@ -51,18 +51,22 @@ describe("answers of CDX servers in JSON", () => {
   });
 
   it.each([
-    ['{"a": 1}', "not a JSON array: "],
     ["[[", "not a JSON array: "],
     [
       '[["a","b"],["1","2"]]',
       "the first row must name the columns, urlkey or original among them: ",
     ],
   ])("are not arrays of rows: %s", async (text, message) => {
-    await expect(lines(text, true)).rejects.toMatchObject({
+    await expect(lines(text)).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
       message: expect.stringContaining(message),
       position: { source: "answer" },
     });
+  });
+
+  it("without a datetime are shown as they stand in the file", async () => {
+    const row = '{"url": "https://a.com/"}';
+    expect(await lines(`${row}\n`)).toEqual([row]);
   });
 
   it("are counted line by line, with those that are bad", async () => {

@@ -50,7 +50,7 @@ describe("ZipNum clusters", () => {
     ["in the form of WACZ", { "index.idx": waczIndex, "cdx-00000": data }, "index.idx"],
     [
       "with a list of locations",
-      { "c/a.idx": index, "c/a.loc": "cdx-00000\t../data/x.gz\n", "data/x.gz": data },
+      { "c/a.idx": index, "c/a.loc": "cdx-00000\tdata/x.gz\n", "c/data/x.gz": data },
       "c/a.idx",
     ],
     [
@@ -69,18 +69,18 @@ describe("ZipNum clusters", () => {
     ],
     [
       "with a list of locations of another name",
-      { "c/a.idx": index, "c/b.loc": "cdx-00000\t../data/x.gz\n", "data/x.gz": data },
+      { "c/a.idx": index, "c/b.loc": "cdx-00000\tdata/x.gz\n", "c/data/x.gz": data },
       "c/a.idx",
     ],
     [
       "with a list of locations for each",
       {
         "c/a.idx": first.index.replaceAll("part-0.cdx.gz", "part"),
-        "c/a.loc": "part\t../data/a.gz\n",
+        "c/a.loc": "part\tdata/a.gz\n",
         "c/b.idx": second.index.replaceAll("part-1.cdx.gz", "part"),
-        "c/b.loc": "part\t../data/b.gz\n",
-        "data/a.gz": first.data,
-        "data/b.gz": second.data,
+        "c/b.loc": "part\tdata/b.gz\n",
+        "c/data/a.gz": first.data,
+        "c/data/b.gz": second.data,
       },
       "c",
     ],

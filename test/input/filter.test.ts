@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Capture } from "../../src/input/capture.ts";
 import type { CaptureFilter } from "../../src/input/filter.ts";
-import { CaptureSieve, filterNeeds, joinFilters, PAPER_PRESET } from "../../src/input/filter.ts";
+import { CaptureSieve, joinFilters, PAPER_PRESET } from "../../src/input/filter.ts";
 
 interface Row {
   readonly date?: string;
@@ -166,15 +166,5 @@ describe("filters", () => {
       to: undefined,
       exclude: [...(PAPER_PRESET.exclude ?? []), "x"],
     });
-  });
-
-  it("say what they need of a row", () => {
-    expect(filterNeeds({})).toEqual({ uri: false, status: false, mime: false });
-    expect(filterNeeds({ exclude: [], from: "2012" })).toEqual({
-      uri: false,
-      status: false,
-      mime: false,
-    });
-    expect(filterNeeds(PAPER_PRESET)).toEqual({ uri: true, status: true, mime: true });
   });
 });

@@ -44,3 +44,10 @@ describe("foreignKind", () => {
     },
   );
 });
+
+describe("hostile lines", () => {
+  it("are recognised in linear time", () => {
+    expect(foreignKind(`a a ${"[".repeat(500_000)}`)).toBeUndefined();
+    expect(foreignKind(`a a [x] "${"\\".repeat(500_000)}`)).toBeUndefined();
+  });
+});

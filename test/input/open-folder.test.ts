@@ -98,6 +98,33 @@ describe("standard input", () => {
   it("cannot be read twice", async () => {
     const { code, stderr } = await runCli(["generate", "-", "-"], { stdin: LINES.join("\n") });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/standard input can be read only once \[MM_USAGE\]/);
+    expect(stderr).toMatch(/standard input can be read only once/);
+  });
+});
+
+describe("the parts of a cluster", () => {
+  const part = zipNum(
+    ['org,secret)/private 20200101000000 {"url":"http://secret.org/private"}'],
+    1,
+    "x",
+  );
+
+  it.each<[string, Files]>([
+    ["a name with dots", { "cluster/a.idx": part.index.replaceAll("\tx\t", "\t../hidden/x\t") }],
+    ["a location", { "cluster/a.idx": part.index, "cluster/a.loc": "x\t../hidden/x\n" }],
+  ])("are not read from outside its folder: %s", async (_what, files) => {
+    const folder = folderWith({ ...files, "hidden/x": part.data });
+    const result = await generate(join(folder, "cluster/a.idx"));
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toContain("there is no file for its part");
+  });
+
+  it("are read from folders below it", async () => {
+    const folder = folderWith({
+      "a.idx": part.index,
+      "a.loc": "x\tparts/x\n",
+      "parts/x": part.data,
+    });
+    expect(await rows(join(folder, "a.idx"))).toEqual(["org,secret)/private 1"]);
   });
 });

@@ -1,17 +1,18 @@
 import { Capture, ROW } from "../../src/input/capture.ts";
-import type { RowParser } from "../../src/input/capture.ts";
+import type { LineReader } from "../../src/input/capture.ts";
 
 const KINDS = Object.fromEntries(Object.entries(ROW).map(([name, kind]) => [kind, name]));
 
-/** What a parser makes of a line, as text: the kind of row and the columns it found. */
-export function parsedRow(parser: RowParser, line: string): Record<string, string> {
-  // Bytes around the line, which no parser may look at.
+/** What a reader makes of a line, as text: the kind of row and the columns it found. */
+export function parsedRow(reader: LineReader, line: string): Record<string, string> {
+  // Bytes around the line, which no reader may look at.
   const bytes = Buffer.from(
     `before\n${line}\nbehind "x": {"status": "999"} 20990101000000`,
     "latin1",
   );
   const capture = new Capture();
-  const kind = parser.parse(bytes, 7, 7 + line.length, capture);
+  reader.take?.(bytes);
+  const kind = reader.read(bytes, 7, 7 + line.length, capture);
   const row: Record<string, string> = { kind: KINDS[kind] ?? "?" };
   if (kind === ROW.bad) return { ...row, fault: capture.fault };
   if (kind !== ROW.capture) return row;

@@ -1,19 +1,19 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CdxColumns } from "../../src/input/cdx.ts";
-import { CdxParser, guessCdxColumns, parseCdxHeader } from "../../src/input/cdx.ts";
-import { CdxjParser } from "../../src/input/cdxj.ts";
-import { SurtListParser, UriListParser } from "../../src/input/line-formats.ts";
+import { CdxReader, guessCdxColumns, parseCdxHeader } from "../../src/input/cdx.ts";
+import { CdxjReader } from "../../src/input/cdxj.ts";
+import { SurtListReader, UriListReader } from "../../src/input/line-formats.ts";
 import { parsedRow } from "./parsed-row.ts";
 
-function cdx(header: string): CdxParser {
-  return new CdxParser(parseCdxHeader(header) as CdxColumns); // the headers below are ones
+function cdx(header: string): CdxReader {
+  const columns = parseCdxHeader(header);
+  if (columns === undefined) throw new TypeError("not a header");
+  return new CdxReader(columns);
 }
 
 const CDX11 = " CDX N b a m s k r M S V g";
-const ALL = { uri: true, status: true, mime: true };
-const NOTHING = { uri: false, status: false, mime: false };
 
-describe("CdxParser", () => {
+describe("CdxReader", () => {
   it.each([
     [
       "CDX 11",
@@ -58,11 +58,24 @@ describe("CdxParser", () => {
       "a.com/x 20140101000000 http://A.com/x text/html 200 S - - 1 2 f",
       {
         kind: "capture",
+        key: "a.com/x",
         uri: "http://A.com/x",
         date: "20140101000000",
         status: "200",
         mime: "text/html",
       },
+    ],
+    [
+      "a host that is named like a scheme",
+      " CDX N b",
+      "dns:80)/ 2014",
+      { kind: "capture", key: "dns:80)/", date: "2014" },
+    ],
+    [
+      "a key behind the other columns, for a row without a URI",
+      " CDX a b m s N",
+      "- 2014 text/html 200 com,a)/x",
+      { kind: "capture", key: "com,a)/x", date: "2014", status: "200", mime: "text/html" },
     ],
     [
       "a key that is not a SURT and no URI column: the key is the URI",
@@ -141,7 +154,7 @@ describe("CDX columns", () => {
   });
 });
 
-describe("CdxjParser", () => {
+describe("CdxjReader", () => {
   const line = (json: string, key: string = "com,a)/", date: string = "20140101000000"): string =>
     `${key} ${date} ${json}`;
 
@@ -151,7 +164,7 @@ describe("CdxjParser", () => {
     ["IPWB", '{"mime_type": "text/html", "status_code": "200", "original_uri": "http://a.com/"}'],
     ["WACZ, with numbers", '{"url":"http://a.com/","mime":"text/html","status":200,"length":12}'],
   ])("finds what a filter needs in the names of %s", (_, json) => {
-    expect(parsedRow(new CdxjParser(ALL), line(json))).toEqual({
+    expect(parsedRow(new CdxjReader(), line(json))).toEqual({
       kind: "capture",
       key: "com,a)/",
       date: "20140101000000",
@@ -161,29 +174,64 @@ describe("CdxjParser", () => {
     });
   });
 
-  it("opens the JSON block only when something in it is needed", () => {
-    expect(parsedRow(new CdxjParser(NOTHING), line("{broken"))).toEqual({
-      kind: "capture",
-      key: "com,a)/",
-      date: "20140101000000",
-    });
-    expect(parsedRow(new CdxjParser(ALL), line("{broken"))).toEqual({
-      kind: "bad",
-      fault: "the JSON block is broken",
-    });
+  it.each([
+    ["{broken", "the JSON block is broken"],
+    // The last line of a file that was cut.
+    ['{"url": "http://a.com/", "mime": "a/b", "status": "200", "le', "the JSON block has no end"],
+    ['{"url": "http://a.com/", "sta', "the JSON block is broken"],
+  ])("rejects %s", (json, fault) => {
+    expect(parsedRow(new CdxjReader(), line(json))).toEqual({ kind: "bad", fault });
   });
 
-  it("keys a row by its URI where its key is not a SURT", () => {
-    const parser = new CdxjParser(NOTHING);
-    expect(parsedRow(parser, line('{"url": "http://a.com/b"}', "a.com/b"))).toEqual({
+  it("says the same of a line whatever lines came before it", () => {
+    const values = fc.constantFrom(
+      '"http://a.com/"',
+      '"a\\/b\\"c"',
+      '"x\\\\"',
+      "200",
+      "-",
+      "null",
+      "{}",
+      '"',
+      '"-"',
+    );
+    const name = fc.constantFrom("url", "mime", "status", "original", "x", "uid");
+    const block = fc
+      .array(fc.tuple(name, values, fc.constantFrom(", ", ",")), { maxLength: 5 })
+      .map((members) => members.map(([key, value, end]) => `"${key}": ${value}${end}`).join(""))
+      .chain((text) => fc.constantFrom(`{${text}"y": 1}`, `{${text.slice(0, -2)}}`, `{${text}`));
+    fc.assert(
+      fc.property(fc.array(block, { minLength: 1, maxLength: 12 }), (blocks) => {
+        const reader = new CdxjReader();
+        for (const json of blocks) parsedRow(reader, line(json));
+        for (const json of blocks) {
+          expect(parsedRow(reader, line(json))).toEqual(parsedRow(new CdxjReader(), line(json)));
+        }
+      }),
+    );
+  });
+
+  it("takes the URI, and the key column where there is none", () => {
+    const reader = new CdxjReader();
+    const date = "20140101000000";
+    expect(parsedRow(reader, line('{"uid": "urn:x:1", "url": "http://a.com/b"}'))).toEqual({
       kind: "capture",
+      key: "com,a)/",
       uri: "http://a.com/b",
-      date: "20140101000000",
+      date,
     });
-    expect(parsedRow(parser, line("{}", "a.com/b?x)"))).toEqual({
+    expect(parsedRow(reader, line('{"digest": "A", "url": "metadata://a.com/"}'))).toEqual({
+      kind: "nonWeb",
+    });
+    expect(parsedRow(reader, line("{}", "dns:8080)/a"))).toEqual({
+      kind: "capture",
+      key: "dns:8080)/a",
+      date,
+    });
+    expect(parsedRow(reader, line("{}", "a.com/b?x)"))).toEqual({
       kind: "capture",
       uri: "a.com/b?x)",
-      date: "20140101000000",
+      date,
     });
   });
 
@@ -192,6 +240,7 @@ describe("CdxjParser", () => {
     ['@context ["x"]', { kind: "header" }],
     ["dns:a.com 2014 {}", { kind: "nonWeb" }],
     ["warcinfo:/x 2014 {}", { kind: "nonWeb" }],
+    ["@com,b)/y 2014 {}", { kind: "capture", key: "@com,b)/y", date: "2014" }],
     ["com,a)/\t2014\t{}", { kind: "capture", key: "com,a)/", date: "2014" }],
     ["com,a)/", { kind: "bad", fault: "expected a key, a blank and a datetime" }],
     [" 2014 {}", { kind: "bad", fault: "expected a key, a blank and a datetime" }],
@@ -207,7 +256,7 @@ describe("CdxjParser", () => {
     ["com,a)/ 2014", { kind: "bad", fault: "expected a JSON block behind the datetime" }],
     ["com,a)/ 2014 x", { kind: "bad", fault: "expected a JSON block behind the datetime" }],
   ])("reads %j", (text, expected) => {
-    expect(parsedRow(new CdxjParser(NOTHING), text)).toEqual(expected);
+    expect(parsedRow(new CdxjReader(), text)).toEqual(expected);
   });
 });
 
@@ -220,7 +269,7 @@ describe("lists", () => {
     ["dns:a.com", { kind: "nonWeb" }],
     ["http://a.com/", { kind: "bad", fault: 'expected a SURT such as "com,example)/path"' }],
   ])("a SURT: %j", (text, expected) => {
-    expect(parsedRow(new SurtListParser(), text)).toEqual(expected);
+    expect(parsedRow(new SurtListReader(), text)).toEqual(expected);
   });
 
   it.each([
@@ -230,6 +279,6 @@ describe("lists", () => {
     ["whois://a.com", { kind: "nonWeb" }],
     ["urn:pageinfo:http://a.com/x)/y", { kind: "nonWeb" }],
   ])("a URI: %j", (text, expected) => {
-    expect(parsedRow(new UriListParser(), text)).toEqual(expected);
+    expect(parsedRow(new UriListReader(), text)).toEqual(expected);
   });
 });

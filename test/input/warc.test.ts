@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateMap } from "../../src/map/generate/generate-map.ts";
-import { warcCaptures } from "../../src/input/warc.ts";
+import { warcRows } from "../../src/input/warc.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { rowTexts } from "../support/batch-text.ts";
 import { chunked } from "../support/chunked.ts";
@@ -40,20 +40,20 @@ const RECORDS: WarcRecord[] = [
 
 async function rowsOf(bytes: Uint8Array, lengths: readonly number[]): Promise<string[]> {
   const plain = decompressed(chunked(bytes, lengths), { source: "test.warc.gz" });
-  return rowTexts(warcCaptures(plain, "test.warc.gz"));
+  return rowTexts(warcRows(plain, { source: "test.warc.gz", maxLineBytes: 1 << 20 }));
 }
 
 const EXPECTED = [
-  "-\t20140126200624\tmetadata:warcinfo\t-\t-",
-  "-\t20140126200624\tmetadata:request\t-\t-",
-  "-\t20140126200624\thttp://example.com/\ttext/html\t200",
-  "-\t20140126200624\thttp://example.com/moved\t-\t301",
-  "-\t20150203040506\thttp://example.com/\twarc/revisit\t200",
-  "-\t20140126200624\thttp://example.com/logo\timage/png\t-",
-  "-\t20140126200624\tdns:example.com\ttext/dns\t-",
+  "metadata:warcinfo\t20140126200624\t-\t-\t",
+  "metadata:request\t20140126200624\t-\t-\t",
+  "http://example.com/\t20140126200624\ttext/html\t200\t",
+  "http://example.com/moved\t20140126200624\t-\t301\t",
+  "http://example.com/\t20150203040506\twarc/revisit\t200\t",
+  "http://example.com/logo\t20140126200624\timage/png\t-\t",
+  "dns:example.com\t20140126200624\ttext/dns\t-\t",
 ];
 
-describe("warcCaptures", () => {
+describe("warcRows", () => {
   it("takes status and type from the HTTP header, however the file is cut and compressed", async () => {
     const plain = Buffer.concat(RECORDS.map(warcRecord));
     await fc.assert(
@@ -75,9 +75,9 @@ describe("warcCaptures", () => {
       http: "HTTP/1.1 200 OK",
     });
     const bytes = Buffer.from(record.toString(), "latin1");
-    expect(await rowsOf(bytes, [40])).toEqual(["-\t20140126200624\thttp://a.com/caf%E9\t-\t200"]);
+    expect(await rowsOf(bytes, [40])).toEqual(["http://a.com/caf%E9\t20140126200624\t-\t200\t"]);
     expect(await rowsOf(record, [40])).toEqual([
-      "-\t20140126200624\thttp://a.com/caf\u00e9\t-\t200",
+      "http://a.com/caf\u00e9\t20140126200624\t-\t200\t",
     ]);
   });
 
@@ -93,7 +93,13 @@ describe("warcCaptures", () => {
       "com,example)/moved 1",
       "",
     ]);
-    expect(counts).toMatchObject({ lines: 7, nonWeb: 3, captures: 4, revisits: 1, keyedByUri: 4 });
+    expect(counts).toMatchObject({
+      lines: 7,
+      nonWeb: 3,
+      captures: 4,
+      revisits: 1,
+      keyedByColumn: 0,
+    });
   });
 
   it("names the record in which compressed data is damaged", async () => {

@@ -96,3 +96,9 @@ describe("diffMaps", () => {
     });
   });
 });
+
+it("diff shows hostile values in linear time", async () => {
+  const rest = `{"a": "${String.raw`\"`.repeat(200_000)}`;
+  const { records } = await diff(`com,a)/ 1 ${rest}\n`, "com,a)/ 1\n");
+  expect(records.map(({ key, kind }) => `${kind} ${key}`)).toEqual(["changed com,a)/"]);
+});

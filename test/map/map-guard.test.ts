@@ -17,6 +17,8 @@ describe("refuseShrunk", () => {
     [{ records: 10, mementos: 100 }, { records: 0, mementos: 0 }, {}, "MM_EMPTY"],
     [{ records: 10, mementos: 100 }, { records: 10, mementos: 49 }, {}, "MM_SHRUNK"],
     [{ records: 10, mementos: 100 }, { records: 10, mementos: 50 }, {}, "taken"],
+    [{ records: 10, mementos: 0, isPacked: true }, { records: 0, mementos: 0 }, {}, "MM_EMPTY"],
+    [{ records: 10, mementos: 0, isPacked: true }, { records: 1, mementos: 1 }, {}, "taken"],
     // Compacted: fewer rows for the same mementos.
     [{ records: 1000, mementos: 5000 }, { records: 3, mementos: 5000 }, {}, "taken"],
     // Without frequencies, the rows are what there is.

@@ -10,6 +10,7 @@ import {
   time,
 } from "./lookup/map-arbitraries.ts";
 import { encode, mapText, merged, mergedWith } from "./map-files.ts";
+import { cases } from "../support/cases.ts";
 
 /** URIs that the keys of maps are about: the page itself, and pages below and beside it. */
 function urisNear(maps: readonly (readonly Row[])[]): string[] {
@@ -42,6 +43,16 @@ function withSlashes(map: readonly Row[]): Row[] {
   return map.filter(({ key }) => !key.endsWith(")"));
 }
 
+/** No map has a page under two spellings: it is one row then. */
+const maps = (least: number, most: number): fc.Arbitrary<Row[][]> =>
+  fc.array(rows.map(inOneSpelling), { minLength: least, maxLength: most });
+const timedMaps = fc.array(datetimeRows.map(inOneSpelling), { minLength: 2, maxLength: 3 });
+
+function inOneSpelling(map: readonly Row[]): Row[] {
+  const keys = new Set(map.map(({ key }) => key));
+  return map.filter(({ key }) => !keys.has(`${key}/`));
+}
+
 /** Rows of these maps in the form of writers. */
 function asWritten(text: string): string {
   return text.replaceAll(" -\n", " /\n");
@@ -50,40 +61,32 @@ function asWritten(text: string): string {
 describe("mergeMaps", () => {
   it("says present exactly where a map does", { timeout: 240_000 }, async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(rows, { minLength: 2, maxLength: 4 }),
-        fc.array(lookupSurt),
-        async (maps, uris) => {
-          expect(
-            await misjudged(
-              maps.map((map) => mapText(map)),
-              [...uris, ...urisNear(maps)],
-            ),
-          ).toEqual([]);
-        },
-      ),
-      { numRuns: 3000 },
+      fc.asyncProperty(maps(2, 4), fc.array(lookupSurt), async (maps, uris) => {
+        expect(
+          await misjudged(
+            maps.map((map) => mapText(map)),
+            [...uris, ...urisNear(maps)],
+          ),
+        ).toEqual([]);
+      }),
+      { numRuns: cases(3000) },
     );
   });
 
   it("says so when rows have datetimes", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(datetimeRows, { minLength: 2, maxLength: 3 }),
-        fc.array(lookupSurt),
-        async (maps, uris) => {
-          const texts = maps.map((map) => mapText(map, [DATETIME_FIELDS]));
-          expect(await misjudged(texts, [...uris, ...urisNear(maps)])).toEqual([]);
-        },
-      ),
-      { numRuns: 500 },
+      fc.asyncProperty(timedMaps, fc.array(lookupSurt), async (maps, uris) => {
+        const texts = maps.map((map) => mapText(map, [DATETIME_FIELDS]));
+        expect(await misjudged(texts, [...uris, ...urisNear(maps)])).toEqual([]);
+      }),
+      { numRuns: cases(500) },
     );
   });
 
   it("says present at every time at which a map does", { timeout: 240_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(datetimeRows, { minLength: 2, maxLength: 3 }),
+        timedMaps,
         fc.array(lookupSurt),
         fc.array(time, { minLength: 1, maxLength: 3 }),
         async (maps, uris, times) => {
@@ -99,20 +102,8 @@ describe("mergeMaps", () => {
           expect(lost).toEqual([]);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
-  });
-
-  it("lets no void of an older spelling hide what the key itself holds", async () => {
-    const timed = (rows: string): string =>
-      `!fields {"keys":["surt","datetime"],"values":["frequency"]}\n${rows}`;
-    const both = timed(
-      'com) 2013:201406 1 {"datetime":{"201406":"0","2015":"4"}}\ncom)/ 2013:201406 1\n',
-    );
-    const union = MemoryIndex.build(encode(await merged(timed("com)/a 2014 1\n"), both)));
-    expect(union.lookupSurtSync("com)/", { at: "20140612101112" })).toMatchObject({
-      present: true,
-    });
   });
 
   it("does not mind the order of the maps", async () => {
@@ -181,6 +172,11 @@ describe("mergeMaps", () => {
       "com,*)/q 7\ncom,a)/* 0\ncom,a)/q 7-\n",
     ],
     ["equal JSON stays", ['com,a)/ 1 {"x":1}\n', 'com,a)/ 2 {"x": 1}\n'], 'com,a)/ 3 {"x":1}\n'],
+    [
+      "counts by time are added",
+      ['com,a)/ 5 {"datetime":{"2014":"2","2015":"3"}}\n', 'com,a)/ 2 {"datetime":{"2014":"2"}}\n'],
+      'com,a)/ 7 {"datetime":{"2014":"4","2015":"3"}}\n',
+    ],
     ["different JSON goes", ['com,a)/ 1 {"x":1}\n', 'com,a)/ 2 {"x":2}\n'], "com,a)/ 3\n"],
     [
       "rows are written in one form",
@@ -213,7 +209,7 @@ describe("mergeMaps", () => {
       ["com,* 2014 1\ncom,*)/ : 0\n", "com,a,* 2014 0\n"],
     ],
     [
-      "a void for all time stays under an older spelling",
+      "a void for all time stays under the other spelling",
       ["com)/a/* 2014 1\n", "com) : 0\ncom)/ 2014 0\ncom,* 2014 1\n"],
     ],
   ])("adds nothing where rows are of times: %s", async (_, maps) => {
@@ -222,16 +218,65 @@ describe("mergeMaps", () => {
     expect(await misjudged(texts, uris)).toEqual([]);
   });
 
+  const TIMES = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
+
   it.each([
-    ['com,a) 5+ {"datetime":{"2014":"0"}}\ncom,a)/ 1\n', "com,a)/ 1\n"],
-    ['c*m,a%2ab) 5+ {"datetime":{"2014":"0"}}\nc*m,a%2ab)/ 1\n', "c%2am,a%2ab)/ 1\n"],
-    ['c%2am,a*b)/ 1\nc*m,a%2ab)/ 5+ {"datetime":{"2014":"0"}}\n', "c%2am,a%2ab)/ 1\n"],
-  ])("takes one spelling of a page that a map has under several: %j", async (map, expected) => {
+    ["sorts", "com,b)/ 1\ncom,a)/ 1\n", "com,a)/ 1\ncom,b)/ 1\n"],
+    [
+      "adds up a key that occurs twice",
+      "com,a)/x 2\ncom,a)/ 1\ncom,a)/x 3\n",
+      "com,a)/ 1\ncom,a)/x 5\n",
+    ],
+    ["adds up two spellings of a home page", "com,a) 5+\ncom,a)/ 1\n", "com,a)/ 6+\n"],
+    [
+      "escapes what is not ASCII, and sorts it",
+      "com,a)/b 2\ncom,a)/é 1\n",
+      "com,a)/%c3%a9 1\ncom,a)/b 2\n",
+    ],
+    ["escapes a star", "c%2am,a*b)/ 1\nc*m,a%2ab)/ 5\n", "c%2am,a%2ab)/ 6\n"],
+    [
+      "lets no void of one row hide what another holds",
+      "com,a)/é 0\ncom,a)/b 2\ncom,a)/é 3\n",
+      "com,a)/%c3%a9 3\ncom,a)/b 2\n",
+    ],
+    [
+      "nor a void of some time",
+      `${TIMES}com) 2014 1 {"datetime":{"201406":"0","2015":"4"}}\ncom)/ 2014 1\n`,
+      `${TIMES}com)/ 2014 2 {"datetime":{"2015":"4"}}\n`,
+    ],
+    ["keeps voids beside other keys", "com,b)/x 0\ncom,b)/* 5\n", "com,b)/* 5\ncom,b)/x 0\n"],
+  ])("of a map of another tool, %s", async (_, map, expected) => {
     expect(await merged(map)).toBe(expected);
   });
 
+  it("sorts a map of another tool before it merges it", async () => {
+    expect(await merged("com,b)/ 1\ncom,a) 1\n", "com,a)/é 0\n", "com,* 3\n")).toBe(
+      "com,* 3\ncom,a)/ 1\ncom,b)/ 1\n",
+    );
+  });
+
+  it("sorts what does not fit in memory", async () => {
+    const rows = Array.from({ length: 2000 }, (_, i) => `com,h${(i * 7919) % 500})/ 1\n`);
+    const lines = (await mergedWith({ memoryBytes: 10_000 }, rows.join(""))).split("\n");
+    expect(lines.slice(0, -1)).toEqual(
+      Array.from({ length: 500 }, (_, i) => `com,h${i})/ 4`).toSorted(),
+    );
+  });
+
+  it.each(["com,a)b)/x", "com,a,)/x", ")/x"])("refuses the host of %s", async (key) => {
+    await expect(merged("com,* 3\n", `${key} 0\n`)).rejects.toMatchObject({
+      code: "MM_BAD_KEY",
+      position: { source: "map 2", line: 1 },
+    });
+  });
+
   it.each([
-    ["unsorted", ["com,b)/ 1\ncom,a)/ 1\n", "com,c)/ 1\n"], "MM_NOT_SORTED", "map 1"],
+    [
+      "a map with queries beside one without",
+      ['!fields {"keys":["surt"],"values":["frequency"],"queries":true}\n', "com,a)/ 1\n"],
+      "MM_BAD_INPUT",
+      "map 2",
+    ],
     [
       "other columns",
       ["com,a)/ 1\n", `${DATETIME_FIELDS}\ncom,a)/ 2014 1\n`],

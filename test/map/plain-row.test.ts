@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keyFault } from "../../src/map/map-faults.ts";
-import { plainKeyEnd } from "../../src/map/lookup/map-row.ts";
+import { plainKeyEnd } from "../../src/ukvs/row.ts";
 import { type ValidateOptions, validateMap } from "../../src/map/validate-map.ts";
 import { parseFrequency } from "../../src/ukvs/frequency.ts";
 import { UkvsHeaders } from "../../src/ukvs/header.ts";

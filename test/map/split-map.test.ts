@@ -7,6 +7,7 @@ import { anyMap } from "../support/any-map.ts";
 import { sized, unsized } from "../support/sized-map.ts";
 import { lookupSurt, rows } from "./lookup/map-arbitraries.ts";
 import { collected, decode, encode, mapText, merged } from "./map-files.ts";
+import { cases } from "../support/cases.ts";
 
 const HEADERS = [
   '!context ["https://git.io/mementomap"]',
@@ -128,7 +129,7 @@ describe("planPages and pageChunks", () => {
           );
         }
       }),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     );
   });
 

@@ -12,7 +12,7 @@ describe.skipIf(assets === undefined)("the files of the page", () => {
       .reduce((sum, name) => sum + (pageAsset(name, "gzip")?.body.length ?? Infinity), 0);
 
   it("are few: 150 kB gzipped for the first view, 300 kB for all", () => {
-    expect(size([script, ...(views.find ?? [])])).toBeLessThanOrEqual(150_000);
+    expect(size([script, ...(views.search ?? [])])).toBeLessThanOrEqual(150_000);
     expect(size(files)).toBeLessThanOrEqual(300_000);
   });
 

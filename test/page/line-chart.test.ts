@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { keySvg } from "../../src/page/chart/drawing.ts";
 import { lineChart } from "../../src/page/chart/line-chart.ts";
 
 it("draws sixteen lines that differ by colour or marker, and keys that differ as they do", () => {
@@ -6,9 +7,8 @@ it("draws sixteen lines that differ by colour or marker, and keys that differ as
     name: "policy",
     points: [1, 2].map((x) => ({ x, y: i + x })),
   }));
-  const { legend = "", marks } = lineChart({ x: { name: "x" }, y: { name: "y" }, series });
-  const keys = legend.split("<li>").slice(1);
-  expect(new Set(keys).size).toBe(16);
+  const { legend = [], marks } = lineChart({ x: { name: "x" }, y: { name: "y" }, series });
+  expect(new Set(legend.map(keySvg)).size).toBe(16);
   const looks = Array.from(
     marks.matchAll(/class="dot (c\d) solid"[^>]* d="([^"]*)"/g),
     ([, color, outline]) => `${color} ${outline}`,

@@ -1,7 +1,8 @@
 import { build } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CHROMIUM, launchChromium } from "../support/chromium.ts";
+import { CHROMIUM } from "../support/chromium.ts";
 import { ROOT } from "../support/code-blocks.ts";
+import { launchBrowser } from "../support/page-browsers.ts";
 import { copiesReady, serving } from "../support/serving.ts";
 
 const ROWS = Array.from({ length: 20_000 }, (_, i) => `com,h${i + 10_000})/ ${i}\n`);
@@ -13,9 +14,10 @@ describe.skipIf(CHROMIUM === undefined)("range requests in Chromium", () => {
     const elsewhere = await serving();
     await copiesReady(published);
     const map = `${published.url}/.well-known/mementomap`;
-    const browser = await launchChromium();
+    const browser = await launchBrowser("chromium", "light");
     onTestFinished(() => browser.close());
-    const page = await browser.newPage({ bypassCSP: true });
+    const page = await browser.newPage();
+    await page.setBypassCSP(true);
     const sites: [string, unknown][] = [
       [published.url, expect.stringMatching(/^(?:gzip|zstd)$/)],
       // Other sites do not see the header.
@@ -27,7 +29,7 @@ describe.skipIf(CHROMIUM === undefined)("range requests in Chromium", () => {
       const found = await page.evaluate(`(async () => {
         const whole = await fetch(${JSON.stringify(map)}, { cache: "force-cache" });
         const size = (await whole.text()).length;
-        const search = await mementomap.PagedSearch.open(new mementomap.FetchClient(), ${JSON.stringify(map)});
+        const search = await mementomap.openRemoteMap(new mementomap.FetchClient(), ${JSON.stringify(map)});
         const answers = [];
         for (const host of ["h10000", "h17654", "h29999", "h5"]) {
           answers.push((await search.lookup("http://" + host + ".com/")).frequency ?? null);
@@ -60,7 +62,7 @@ async function bundle(): Promise<string> {
       contents: `
         export { openMap } from "./src/index.ts";
         export { FetchClient } from "./src/http/http-client.ts";
-        export { PagedSearch } from "./src/publish/fetch/http-source.ts";
+        export { openRemoteMap } from "./src/publish/fetch/remote-map.ts";
       `,
       resolveDir: ROOT,
       loader: "ts",

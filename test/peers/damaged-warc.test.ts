@@ -56,7 +56,7 @@ describe.skipIf(warcio === undefined)("a WARC file of warcio with one damaged re
       const { code, stdout, stderr } = await runCli(["generate", "--skip-bad", "--json", damaged]);
       expect(code).toBe(0);
       expect(rowsIn(stdout)).toEqual(all.filter((row) => row !== `com,example)/${i} 1`));
-      const summary: unknown = JSON.parse(stderr);
+      const summary: unknown = JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
       expect(summary).toMatchObject({ damaged: 1, damagedBytes: Number(stored[i].length) });
     }
   });

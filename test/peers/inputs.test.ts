@@ -14,7 +14,7 @@ import { freePort, output, program, startServer } from "./programs.ts";
  * files themselves. To run all of it:
  *
  *     python3 -m venv peers && peers/bin/pip install warcio cdxj-indexer pywb wacz 'setuptools<81'
- *     MEMENTOMAP_PEERS=$PWD/peers OUTBACKCDX_JAR=outbackcdx.jar npm run test:peers
+ *     MEMENTOMAP_PEERS=$PWD/peers OUTBACKCDX_JAR=outbackcdx.jar npm run test:all -- --project peers
  */
 const wget = program("wget");
 const cdxIndexer = program("cdx-indexer");
@@ -208,7 +208,7 @@ describe.skipIf(wget === undefined)("a crawl by Wget", () => {
   async function stopHalfWay(api: string, place: string): Promise<void> {
     const index = join(place, "harvest.cdx");
     const interrupt = new Interrupt();
-    const words = ["--url", crawled.site, "--match", "prefix", "--interval", "500", "-o", index];
+    const words = ["--url", crawled.site, "--match", "prefix", "--interval", "500ms", "-o", index];
     const timer = setInterval(() => {
       if (existsSync(`${index}.part.json`)) interrupt.trigger("SIGINT");
     }, 20);

@@ -29,7 +29,7 @@ import {
  * The same archives behind the real MemGator and behind ours: what clients of the one rely on, they
  * find in the other. Two archives are pywb with WARC files, two are recorded TimeMaps.
  *
- *     MEMENTOMAP_MEMGATOR=/path/to/memgator MEMENTOMAP_PEERS=$PWD/peers npm run test:peers
+ *     MEMENTOMAP_MEMGATOR=/path/to/memgator MEMENTOMAP_PEERS=$PWD/peers npm run test:all -- --project peers
  *
  * where the environment `peers` has pywb and memento_client installed by pip.
  */

@@ -9,7 +9,7 @@ describe.skipIf(program("nginx") === undefined)("an aggregator behind nginx", ()
   it("that merges slashes and takes the path off, asks archives for the right host", async () => {
     const one = await plainArchive("one", ["20050101000000"]);
     const { url } = await aggregating([one], {
-      service: { prefix: "/x", trustedProxies: ["loopback"] },
+      service: { base: "/x", trustedProxies: ["loopback"] },
     });
     const nginx = await startNginxWith(
       "server { listen 8080; location /x/ { proxy_pass http://127.0.0.1:1208/; proxy_set_header Host $http_host; } }",
@@ -41,10 +41,12 @@ describe.skipIf(program("nginx") === undefined)("a publisher behind nginx, besid
     const [, action = ""] = /<form[^>]* action="([^"]*)"/.exec(page) ?? [];
     expect(action).toBe("/mementomap/");
     const found = await (await fetch(`${nginx}${action}?url=http://arxiv.org/`)).text();
-    expect(found).toContain('class="verdict yes"');
-    const [, openApi = ""] = /href="([^"]*openapi\.json)"/.exec(page) ?? [];
+    expect(found).toMatch(/class="finding edge-held"/);
+    const about = await (await fetch(`${nginx}/mementomap/about`)).text();
+    const [, openApi = ""] = /href="([^"]*openapi\.json)"/.exec(about) ?? [];
+    expect(openApi).toBe("/mementomap/openapi.json");
     expect((await fetch(nginx + openApi)).status).toBe(200);
-    const [, lookup = ""] = /(http:\/\/127[^<\s]*?\/lookup)/.exec(page) ?? [];
+    const [, lookup = ""] = /(http:\/\/127[^<\s]*?\/lookup)/.exec(about) ?? [];
     expect((await fetch(`${lookup}?url=http://arxiv.org/`)).status).toBe(200);
     const [, map = ""] =
       /<([^>]*)>; rel="mementomap"/.exec(

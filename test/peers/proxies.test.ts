@@ -60,7 +60,7 @@ describe.each(PROXIES)("an aggregator behind $name", ({ name, path, start, ...pr
   it.skipIf(isMissing)(`takes the word of the proxy only (skipped where ${missing})`, async () => {
     const archives = writeList([await plainArchive("one", ["20050101000000"])]);
     const log = join(scratchDir(), "access.log");
-    const argv = ["--archives", archives, "--prefix", "/mementos", "--combined-log", log];
+    const argv = ["--archives", archives, "--base", "/mementos", "--access-log", log];
     const { url } = await aggregateProcess([...argv, "--trust-proxy", "127.0.0.1"]);
     const front = await start(new URL(url).port);
     const target = "/mementos/timemap/link/http://example.org/";

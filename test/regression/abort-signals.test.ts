@@ -6,7 +6,6 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Aggregator } from "../../src/aggregate/aggregator.ts";
 import { MapRouter } from "../../src/aggregate/route/map-router.ts";
-import { createUpstream } from "../../src/aggregate/upstream/archive-upstream.ts";
 import { type ByteSource, MemorySource } from "../../src/bytes/byte-source.ts";
 import { FileSource } from "../../src/files/input-file.ts";
 import { FetchClient } from "../../src/http/http-client.ts";
@@ -47,7 +46,7 @@ import { HttpSource } from "../../src/publish/fetch/http-source.ts";
 import { analyzeIndex } from "../study/analyze/analyze-index.ts";
 import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
 import { folderWith } from "../support/folder-with.ts";
-import { ScriptedUpstream } from "../support/scripted-upstream.ts";
+import { scriptedUpstream } from "../support/scripted-upstream.ts";
 import { archive } from "../support/sessions.ts";
 
 const encoder = new TextEncoder();
@@ -166,16 +165,6 @@ const OF_SERVERS: Readonly<Record<string, Run>> = {
   sampleSearch: (signal) =>
     sampleSearch(`${origin}/search`, at("s.cdxj"), { signal, words: ["a"] }),
   loadArchives: (signal) => loadArchives(`${origin}/archives.json`, { signal }),
-  createUpstream: async (signal) => {
-    const upstream = createUpstream({ allowsPrivate: true });
-    const url = `${origin}/timemap/http://a.com/`;
-    const how = { followsRedirects: true, isCacheable: false, maxBytes: 1000 };
-    try {
-      await upstream.ask({ archive: archive("a"), url, ...how, signal });
-    } finally {
-      await upstream.close();
-    }
-  },
 };
 const TRUSTED = (): { trustedOrigins: string[] } => ({ trustedOrigins: [origin] });
 
@@ -208,7 +197,7 @@ const OF_FILES: Readonly<Record<string, Run>> = {
 
 const OTHERS: Readonly<Record<string, Run>> = {
   Aggregator: (signal, reached) => {
-    const upstream = new ScriptedUpstream(() => {
+    const { upstream } = scriptedUpstream(() => {
       reached();
       return never();
     });
@@ -230,8 +219,6 @@ const LOOKUPS: Readonly<Record<string, Run>> = {
   },
   "MemoryIndex.lookup": (signal) =>
     MemoryIndex.build(encoder.encode(MAP)).lookup("http://a.com/", { signal }),
-  "MemoryIndex.find": (signal) =>
-    MemoryIndex.build(encoder.encode(MAP)).find("com,a)/", { signal }),
   pageChunks: async (signal) => {
     const source = new MemorySource(encoder.encode(MAP));
     const plan = await planPages(source, { pages: 2 });

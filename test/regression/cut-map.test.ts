@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { compactMap } from "../../src/map/compact/compact-map.ts";
 import { BudgetCompaction } from "../../src/map/compact/budget/budget-compaction.ts";
-import { PagedSearch } from "../../src/publish/fetch/http-source.ts";
+import { openRemoteMap } from "../../src/publish/fetch/remote-map.ts";
 import { isMementoMapError, MementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import type { MapLookup } from "../../src/map/lookup/map-lookup.ts";
@@ -89,7 +89,7 @@ describe("a map that was cut", () => {
             throw error;
           });
           for (const row of found === undefined ? [] : content.filter((r) => !isVoid(r))) {
-            expect(await found?.find(row.key)).toMatchObject({ present: true });
+            expect(await found?.lookupSurt(row.key)).toMatchObject({ present: true });
           }
         },
       ),
@@ -181,7 +181,7 @@ describe("a map that was cut on its server", () => {
     const client = new NodeClient({ allowsPrivate: true });
     onTestFinished(() => client.close());
     const found = async (uri: string): Promise<unknown> => {
-      const search = await PagedSearch.open(client, `${url}/map.ukvs`);
+      const search = await openRemoteMap(client, `${url}/map.ukvs`);
       return (await search.lookup(uri)).present;
     };
     expect(await found("http://c.org/")).toBe(true);

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import { anyMap, type Question, questions, runs } from "../map/lookup/any-map-and-questions.ts";
+import { anyMap, type Question, questions } from "../map/lookup/any-map-and-questions.ts";
 import { encode } from "../map/map-files.ts";
 import { LinearReading } from "../support/linear-reading.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
+import { cases } from "../support/cases.ts";
 
 /** As false-absent.test.ts, for smaller maps: they may say present of more, but never of less. */
 describe("a compacted map never says absent of what the map holds", () => {
@@ -18,11 +19,11 @@ describe("a compacted map never says absent of what the map holds", () => {
       fc.asyncProperty(anyMap, weight, weight, questions, async (map, host, folder, asked) => {
         writeFileSync(path, map.text);
         const weights = ["--host-weight", host, "--path-weight", folder];
-        const made = await runCli(["compact", "-q", ...weights, path]);
+        const made = await compacted(["-q", ...weights], path);
         expect(made).toMatchObject({ code: 0, stderr: "" });
         expect(calledAbsent(map.text, made.stdout, asked)).toEqual([]);
       }),
-      { numRuns: runs(150) },
+      { numRuns: cases(150) },
     );
   });
 
@@ -36,7 +37,7 @@ describe("a compacted map never says absent of what the map holds", () => {
         writeFileSync(path, text);
         expect(calledAbsent(text, await withinBudget(path, lines), asked)).toEqual([]);
       }),
-      { numRuns: runs(30) },
+      { numRuns: cases(30) },
     );
   });
 });
@@ -50,15 +51,23 @@ function calledAbsent(map: string, smaller: string, asked: readonly Question[]):
   );
 }
 
+/** Compacts a map; the one that merge makes of it where its keys belong elsewhere as they are written now. */
+async function compacted(options: readonly string[], path: string): ReturnType<typeof runCli> {
+  const made = await runCli(["compact", ...options, path]);
+  if (!made.stderr.includes("MM_NOT_SORTED")) return made;
+  await runCli(["merge", "-q", path, "-o", path]);
+  return runCli(["compact", ...options, path]);
+}
+
 /** Compacts a map to some lines, or to the least that it can have. */
 async function withinBudget(path: string, lines: number): Promise<string> {
-  const asked = ["compact", "-q", path, "--max-lines"];
-  const first = await runCli([...asked, String(lines)]);
+  const asked = ["-q", "--max-lines"];
+  const first = await compacted([...asked, String(lines)], path);
   const [, least, allowed] = /smaller than (\d+) rows; .* of (-?\d+)/.exec(first.stderr) ?? [];
   const made =
     least === undefined
       ? first
-      : await runCli([...asked, String(lines + Number(least) - Number(allowed))]);
+      : await compacted([...asked, String(lines + Number(least) - Number(allowed))], path);
   expect(made).toMatchObject({ code: 0, stderr: "" });
   return made.stdout;
 }

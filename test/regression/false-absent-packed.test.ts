@@ -6,12 +6,13 @@ import { PackedLookup } from "../../src/map/lookup/packed-lookup.ts";
 import { mapPredictor } from "../../src/study/evaluate/predictor.ts";
 import { surt as surtOf } from "../../src/surt/uri-to-surt.ts";
 import { archivesOf, mapOf, routerOf } from "../aggregate/route/routing.ts";
-import { anyMap, questions, runs, uriQuestions } from "../map/lookup/any-map-and-questions.ts";
+import { anyMap, questions, uriQuestions } from "../map/lookup/any-map-and-questions.ts";
 import { encode } from "../map/map-files.ts";
 import { packedBytes } from "../map/pack/packed-bytes.ts";
 import { LinearReading } from "../support/linear-reading.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
+import { cases } from "../support/cases.ts";
 
 const pause = (): Promise<void> => Promise.resolve();
 
@@ -48,7 +49,7 @@ describe("a packed map never says absent of what the map holds", () => {
           });
         }
       }),
-      { numRuns: runs(120) },
+      { numRuns: cases(120) },
     );
   });
 
@@ -63,7 +64,7 @@ describe("a packed map never says absent of what the map holds", () => {
         const held = asked.filter(([surt]) => linear.lookup(surt).present);
         expect(held.filter(([surt]) => !predictor.says(encode(surt)))).toEqual([]);
       }),
-      { numRuns: runs(120) },
+      { numRuns: cases(120) },
     );
   });
 
@@ -89,7 +90,7 @@ describe("a packed map never says absent of what the map holds", () => {
       await run("generate", "-q", ...queries, at("held.txt"), "-o", at("map.ukvs"));
       await run("pack", "-q", at("map.ukvs"), "--bits", "8", "-o", at("map.packed"));
       const given = ["--truth", at("held.txt"), "--lookups", at("asked.txt"), "--json"];
-      const report: unknown = JSON.parse(await run("evaluate", at("map.packed"), ...given));
+      const report: unknown = JSON.parse(await run("evaluate", "-q", at("map.packed"), ...given));
       const { size } = statSync(at("map.packed"));
       expect(report).toMatchObject({ recall: 1, bytes: size, gzipBytes: size, falseNegatives: 0 });
     },

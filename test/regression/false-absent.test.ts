@@ -4,68 +4,20 @@ import { isMementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import type { Answer } from "../../src/map/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
-import { Match, MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import { pageChunks, planPages } from "../../src/map/split-map.ts";
 import { surt as surtOf } from "../../src/surt/uri-to-surt.ts";
-import {
-  anyMap,
-  emptyMap,
-  questions,
-  runs,
-  uriQuestions,
-} from "../map/lookup/any-map-and-questions.ts";
+import { anyMap, emptyMap, questions, uriQuestions } from "../map/lookup/any-map-and-questions.ts";
 import { collected, encode, merged } from "../map/map-files.ts";
-import { sampledSearch } from "../map/lookup/sampled.ts";
 import { archivesOf, mapOf, routerOf } from "../aggregate/route/routing.ts";
 import { LinearReading, type Reading, reading } from "../support/linear-reading.ts";
+import { cases } from "../support/cases.ts";
 
 /**
  * Every way to ask a map gives the answer of `LinearReading`, which reads all lines by the text of
  * docs/format.md. What makes another map of it never makes absent what was present.
  */
 describe("a map never says absent of what it holds", () => {
-  it("when its bytes are searched or indexed", async () => {
-    await fc.assert(
-      fc.asyncProperty(anyMap, questions, async ({ text }, asked) => {
-        const bytes = encode(text);
-        const linear = new LinearReading(bytes);
-        const small = { blockBytes: 64, maxBlocks: 4 };
-        const search = await MapSearch.open(new MemorySource(bytes), small);
-        const index = MemoryIndex.build(bytes);
-        const sampled = await sampledSearch(new MemorySource(bytes), 64, 200);
-        for (const [surt, at] of asked) {
-          const answer = await search.lookupSurt(surt, { at });
-          expect([surt, at, reading(answer)]).toEqual([surt, at, linear.lookup(surt, at)]);
-          expect(index.lookupSurtSync(surt, { at })).toEqual(answer);
-          expect(await sampled.lookupSurt(surt, { at })).toEqual(answer);
-        }
-      }),
-      { numRuns: runs(1500) },
-    );
-  });
-
-  it("when its index is asked in bytes", () => {
-    const match = new Match();
-    fc.assert(
-      fc.property(anyMap, questions, ({ text }, asked) => {
-        const bytes = encode(text);
-        const linear = new LinearReading(bytes);
-        const index = MemoryIndex.build(bytes);
-        for (const [surt, at] of asked) {
-          const key = encode(surt);
-          const period = at === undefined ? {} : { from: at, until: at };
-          const answers = [
-            index.isPresentDuring(key, period),
-            at !== undefined || index.lookupKeyBytes(key, 0, key.length, match),
-          ];
-          const { present } = linear.lookup(surt, at);
-          expect([surt, at, ...answers]).toEqual([surt, at, present, at !== undefined || present]);
-        }
-      }),
-      { numRuns: runs(1500) },
-    );
-  });
-
   it("when requests are routed by it, beside other maps", async () => {
     const archives = archivesOf({ a: {}, b: {} });
     const updatedAt = Date.UTC(2026, 0, 1);
@@ -91,15 +43,16 @@ describe("a map never says absent of what it holds", () => {
           ]);
         }
       }),
-      { numRuns: runs(250) },
+      { numRuns: cases(250) },
     );
   });
 
   it("when it is merged with itself, with another, and with nothing", async () => {
     await fc.assert(
       fc.asyncProperty(anyMap, anyMap, questions, async (map, second, asked) => {
-        const other = second.isTimed === map.isTimed ? second.text : emptyMap(map.isTimed);
-        const nothing = emptyMap(map.isTimed);
+        const nothing = emptyMap(map);
+        const hasSameColumns = second.isTimed === map.isTimed && second.queries === map.queries;
+        const other = hasSameColumns ? second.text : nothing;
         for (const texts of [[map.text], [map.text, other], [nothing, map.text]]) {
           const union = MemoryIndex.build(encode(await merged(...texts)));
           const parts = texts.map((text) => new LinearReading(encode(text)));
@@ -112,15 +65,20 @@ describe("a map never says absent of what it holds", () => {
           // Of all time, it holds no more than its maps; seldom more where times meet spread keys.
           const all = texts.join("");
           const isExact = !(all.includes("datetime") && all.includes(",*)"));
+          // A page that one map has under two spellings is present if one of them is.
+          const mayBeTwice = /[^,/]\*[^ \t]|\)[ \t]/.test(all);
           // A SURT with a slash before its query is that of no URI.
           const free = asked.filter(
             ([surt]) =>
-              isExact && !/[^)]\/\?/.test(surt) && !parts.some((part) => part.lookup(surt).present),
+              isExact &&
+              !mayBeTwice &&
+              !/[^)]\/\?/.test(surt) &&
+              !parts.some((part) => part.lookup(surt).present),
           );
           expect(free.filter(([surt]) => union.lookupSurtSync(surt).present)).toEqual([]);
         }
       }),
-      { numRuns: runs(250) },
+      { numRuns: cases(250) },
     );
   });
 
@@ -131,14 +89,15 @@ describe("a map never says absent of what it holds", () => {
         for (const bytes of await pagesOf(encode(text), pages)) {
           const search = await MapSearch.open(new MemorySource(bytes));
           const index = MemoryIndex.build(bytes);
-          for (const [surt, at] of asked) {
+          // A SURT with a slash before its query is that of no URI.
+          for (const [surt, at] of asked.filter(([one]) => !/[^)]\/\?/.test(one))) {
             const searched = await outcome(search.lookupSurt(surt, { at }));
             expect([linear.lookup(surt, at), "MM_PAGE"]).toContainEqual(searched);
             expect(await outcome(index.lookupSurt(surt, { at }))).toEqual(searched);
           }
         }
       }),
-      { numRuns: runs(300) },
+      { numRuns: cases(300) },
     );
   });
 });

@@ -16,8 +16,6 @@ function run(folder: string, line: string): ReturnType<typeof runCli> {
 
 describe("one page of a map in place of the map", () => {
   it.each([
-    ["generate @new.cdxj --add @page.ukvs"],
-    ["generate @new.cdxj --add @page.ukvs.gz"],
     ["evaluate @map.ukvs --truth @page.ukvs --lookups @uris.txt"],
     ["evaluate @page.ukvs --truth @map.ukvs --lookups @uris.txt"],
     ["evaluate --sweep paper --truth @page.ukvs --lookups @uris.txt"],
@@ -80,8 +78,7 @@ describe("a map in place of an index", () => {
 describe("a map that is added to", () => {
   const cut = gzipSync(`com,a)/ 1\n${"com,b)/x 1\n".repeat(9)}`).subarray(0, -9);
   it.each([
-    ["a wildcard", "com,a)/ 1\ncom,b)/* 5\n", /a wildcard cannot be added to/],
-    ["a vague count", "com,a)/ 5~\n", /only plain counts/],
+    ["one page of two", PAGE, /page 2 of 2 is missing/],
     ["a line that is not a record", "com,a)/ 1\nx\n", /m\.ukvs:2: /],
     ["damage", cut, /m\.ukvs: .*cut short/],
   ])("loses no row to --skip-bad: %s", async (_what, map, message) => {

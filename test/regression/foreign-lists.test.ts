@@ -56,15 +56,12 @@ describe.each(Object.keys(FOREIGN))("%s in place of a list of URIs", (name) => {
     expect(stderr).toMatch(/\[MM_BAD_INPUT\]/);
   });
 
-  it.skipIf(name === "memgator.log").each([["compact", "--max-lines", "20"], ["fit"]])(
-    "is refused by %s --misses",
-    async (...command) => {
-      const args = [...command, at("truth.ukvs"), "--misses", at(name)];
-      const { code, stdout, stderr } = await runCli(args);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toMatch(/\[MM_BAD_INPUT\]/);
-    },
-  );
+  it.skipIf(name === "memgator.log")("is refused by compact --misses", async () => {
+    const args = ["compact", "--max-lines", "20", at("truth.ukvs"), "--misses", at(name)];
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/\[MM_BAD_INPUT\]/);
+  });
 });
 
 describe("a MemGator log as --misses", () => {
@@ -114,7 +111,7 @@ describe("a list of what is held as --misses", () => {
         join(lists, name),
       ]);
     expect((await compact("held.txt")).stderr).toMatch(
-      /^mementomap: warning: .*held\.txt: .* nothing was learnt from it\n$/,
+      /^mementomap: warning: .*held\.txt: .* it had no effect\n$/,
     );
     expect((await compact("misses.txt")).stderr).toBe("");
   });
@@ -170,7 +167,6 @@ describe("a list taken from a log", () => {
 
   it.each([
     "compact TRUTH --max-lines 20 --misses LIST",
-    "fit TRUTH --misses LIST",
     "evaluate --sweep frontier --truth TRUTH --lookups URIS --misses LIST",
     "evaluate SMALL --truth TRUTH --lookups LIST",
     "evaluate SMALL --truth TRUTH --lookups URIS --future LIST",
@@ -189,7 +185,7 @@ describe("a list taken from a log", () => {
     const even = await run("even.txt");
     expect(even.stderr).not.toContain("warning");
     expect(odd.stdout.replaceAll("odd.txt", "even.txt")).toBe(even.stdout);
-    expect((await run("odd.txt", "-q")).stderr).toBe("");
+    expect((await run("odd.txt", "-q")).stderr).toBe(warning);
   });
 
   it("is counted in the summary of compact for programs", async () => {
@@ -197,6 +193,6 @@ describe("a list taken from a log", () => {
     const lists = folderWith({ "odd.txt": `localhost\n${uris}` });
     const args = ["compact", at("truth.ukvs"), "--max-lines", "20", "--json"];
     const { stderr } = await runCli([...args, "--misses", join(lists, "odd.txt")]);
-    expect(JSON.parse(stderr)).toMatchObject({ oddLines: 1 });
+    expect(JSON.parse(stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({ oddLines: 1 });
   });
 });

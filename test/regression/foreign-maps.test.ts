@@ -41,7 +41,6 @@ const FOREIGN: Readonly<Record<string, Foreign>> = Object.fromEntries(
 const COMMANDS = [
   "compact @FOREIGN -o @out",
   "compact @FOREIGN --max-lines 20 -o @out",
-  "compact @FOREIGN --threads 1 -o @out",
   "lookup @FOREIGN http://a.com/",
   "lookup @FOREIGN --batch @uris.txt",
   "merge @FOREIGN @map.ukvs -o @out",

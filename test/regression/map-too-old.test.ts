@@ -89,17 +89,15 @@ describe("SIGHUP", () => {
 });
 
 describe("small things of the aggregator", () => {
-  it.each([
-    ["--arcs", "--archives FILE"],
-    ["--topk", "--top-k N"],
-    ["--restimeout", "--timeout TIME"],
-    ["--spoof", "archives are to know who asks"],
-  ])("%s is known as MemGator's", async (option, hint) => {
-    const { code, stderr } = await runCli(["aggregate", option, "x", "http://example.org/"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("is an option of MemGator");
-    expect(stderr).toContain(hint);
-  });
+  it.each([["--spoof", "archives should be able to identify their clients"]])(
+    "%s is known as MemGator's",
+    async (option, hint) => {
+      const { code, stderr } = await runCli(["aggregate", option, "x", "http://example.org/"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("is an option of MemGator");
+      expect(stderr).toContain(hint);
+    },
+  );
 
   it.each(["200%", "100.1%", "2", "-1"])("--sample %s is refused", async (share) => {
     const { code, stderr } = await runCli(["aggregate", "--serve", "-a", "x", "--sample", share]);

@@ -95,7 +95,7 @@ describe("an output that would destroy something", () => {
     ["analyze @a.cdxj --html @map.ukvs", "is a map, not an HTML page"],
     ["analyze @a.cdxj -o @mg.log", "a log"],
     ["sample --lines 10 -o @map.ukvs", "not an index"],
-    ["sample --lines 10 --lookups 5 -o @a.cdxj", "not a list of URIs"],
+    ["sample --lines 10 --uris 5 -o @a.cdxj", "not a list of URIs"],
     ["lookup @map.ukvs http://a.com/ -o @notes.txt", "not answers"],
   ])("and is a file of another kind is refused, unless --force: %s", async (line, reason) => {
     const place = world();
@@ -174,7 +174,7 @@ describe("an output that would destroy something", () => {
     "fetch http://127.0.0.1:1/ -o OUT",
     "harvest http://127.0.0.1:1/ --url a -o OUT",
     "aggregate --serve --port 0 -a @list.json --log OUT",
-    "aggregate --serve --port 0 -a @list.json --combined-log OUT",
+    "aggregate --serve --port 0 -a @list.json --access-log OUT",
     "serve @map.ukvs --port 0 --combined-log OUT",
   ])("that has no folder is refused, and the folder named: %s", async (line) => {
     const place = world();
@@ -234,14 +234,14 @@ describe("a log of a service", () => {
 
   it.each([
     ["--log @list.json", "is an input too"],
-    ["--combined-log @list.json", "is an input too"],
+    ["--access-log @list.json", "is an input too"],
     ["--log @map.ukvs", "is an input too"],
-    ["--combined-log @linked.ukvs", "is an input too"],
+    ["--access-log @linked.ukvs", "is an input too"],
     ["--log @config.json --config @config.json", "is an input too"],
     ["--log @a.cdxj", "an index, not a log; name another file"],
-    ["--combined-log @page.html", "an HTML page, not a log"],
-    ["--log @new.log --combined-log @new.log", "is named for two outputs"],
-    ["--log @new.log --cache-dir @map.ukvs", "map.ukvs"],
+    ["--access-log @page.html", "an HTML page, not a log"],
+    ["--log @new.log --access-log @new.log", "is named for two outputs"],
+    ["--log @new.log --state @map.ukvs", "map.ukvs"],
   ])("is not appended to what is not a log: aggregate %s", async (line, reason) => {
     const place = world();
     listIn(place, [{ ...ARCHIVE, mementomap: place.at("map.ukvs") }]);
@@ -256,35 +256,18 @@ describe("a log of a service", () => {
   });
 
   it.each([
-    ["--learnt @list.json", "is an input too"],
-    ["--learnt @map.ukvs", "is an input too"],
-    ["--learnt @config.json --config @config.json", "is an input too"],
-    ["--learnt @old.log --learn-from @old.log", "is an input too"],
-    ["--learnt @notes.txt", "a text, not what an aggregator learnt; name another file"],
-    ["--learnt @other.json", "JSON, not what an aggregator learnt"],
-    ["--learnt @new.log --log @new.log", "is named for two outputs"],
-    ["--learnt @none/learnt.bin", "does not exist; create it first"],
-  ])("nor is what is learnt written over it: aggregate %s", async (line, reason) => {
+    ["Remember the milk.\n", "a text, not what an aggregator learnt"],
+    ["[]", "JSON, not what an aggregator learnt"],
+  ])("nor is what is learnt written over other files: %j", async (text, reason) => {
     const place = world();
-    listIn(place, [{ ...ARCHIVE, mementomap: place.at("map.ukvs") }]);
-    writeFileSync(place.at("config.json"), "{}");
-    writeFileSync(place.at("other.json"), "[]");
-    writeFileSync(place.at("old.log"), "");
+    listIn(place, [ARCHIVE]);
+    writeFileSync(place.at("learnt.bin"), text);
     const before = contents(place.folder);
-    const asked = ["http://a.com/", "-a", "@list.json", "--recall", "0.98", ...line.split(" ")];
-    const result = await run(place, "aggregate", ...asked);
+    const asked = ["http://a.com/", "-a", "@list.json", "--recall", "0.98"];
+    const result = await run(place, "aggregate", ...asked, "--state", place.folder);
     expect(result).toMatchObject({ code: 2, stdout: "" });
     expect(result.stderr).toContain(reason);
     expect(contents(place.folder)).toEqual(before);
-  });
-
-  it("is not a folder", async () => {
-    const place = world();
-    listIn(place, [ARCHIVE]);
-    const asked = ["http://a.com/", "-a", "@list.json", "--recall", "0.98"];
-    const result = await run(place, "aggregate", ...asked, "--learnt", place.folder);
-    expect(result).toMatchObject({ code: 2, stdout: "" });
-    expect(result.stderr).toContain("is a directory; name a file");
   });
 
   const learnt = Buffer.from(snapshotOf(new Learner([{ id: "a" }], { recall: 0.9 })));
@@ -295,7 +278,7 @@ describe("a log of a service", () => {
       listIn(place, [ARCHIVE]);
       writeFileSync(place.at("learnt.bin"), old);
       const asked = ["http://a.com/", "-a", "@list.json", "--recall", "0.98"];
-      const result = await run(place, "aggregate", ...asked, "--learnt", "@learnt.bin");
+      const result = await run(place, "aggregate", ...asked, "--state", place.folder);
       expect(result.stderr).toContain("none of 1 archive answered");
     },
   );

@@ -1,6 +1,6 @@
+import { fitQuality } from "../../src/format.ts";
 import { describe, expect, it } from "vitest";
 import { analyzeIndex } from "../study/analyze/analyze-index.ts";
-import { fitQuality } from "../../src/page/text-format.ts";
 import { surt } from "../../src/surt/uri-to-surt.ts";
 
 describe("pages drawn at random", () => {

@@ -1,27 +1,61 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
+import { linkTimeMap } from "../support/scripted-upstream.ts";
 import { aggregating, localArchive, plainArchive } from "../support/aggregating.ts";
 
+const URI = "http://example.org/";
+
 describe("an archive that is slow", () => {
-  it("does not make clients wait in its queue: they get what the others have", async () => {
+  it("loses nothing, however many ask at once from the first second", async () => {
     const held: ServerResponse[] = [];
-    const slow = await localArchive("slow", (_request, response) => void held.push(response));
-    const good = await plainArchive("good", ["20150101000000"]);
-    const one = { ...slow, archive: { ...slow.archive, concurrency: 1 } };
-    const { url } = await aggregating([one, good], {
-      aggregator: { upstream: { queueTimeoutMs: 50 } },
+    const slow = await localArchive("slow", (_request, response) => {
+      held.push(response);
+      if (held.length < 4) return;
+      for (const each of held.splice(0))
+        each.end(linkTimeMap(URI, "http://s/", ["20140101000000"]));
     });
+    const good = await plainArchive("good", ["20150101000000"]);
+    const few = { ...slow, archive: { ...slow.archive, concurrency: 4 } };
+    const { url } = await aggregating([few, good]);
     const ask = async (page: number): Promise<string> => {
-      const answer = await fetch(`${url}/timemap/link/http://example.org/${page}`);
+      const answer = await fetch(`${url}/timemap/link/${URI}${page}`);
       await answer.text();
       return `${answer.headers.get("x-memento-count")} ${answer.headers.get("x-mementomap-missing")}`;
     };
-    const first = ask(0);
-    await expect.poll(() => held.length).toBe(1);
-    const others = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i + 1)));
-    expect(new Set(others)).toEqual(new Set(["1 slow;queue-timeout"]));
-    held[0]?.writeHead(404).end();
-    expect(await first).toBe("1 null");
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, page) => ask(page)));
+    expect(new Set(answers)).toEqual(new Set(["2 null"]));
+  });
+
+  it("is named in an answer that does not wait for it, and has its part in the next", async () => {
+    const held: ServerResponse[] = [];
+    const slow = await localArchive("slow", (_request, response) => void held.push(response));
+    const good = await plainArchive("good", ["20150101000000"]);
+    const { url } = await aggregating([slow, good]);
+    const ask = async (wait: number): Promise<(string | null)[]> => {
+      const { headers } = await fetch(`${url}/timemap/link/${URI}`, {
+        headers: { Prefer: `wait=${wait}` },
+      });
+      return ["x-memento-count", "x-mementomap-missing", "preference-applied"].map((name) =>
+        headers.get(name),
+      );
+    };
+    expect(await ask(1)).toEqual(["1", "slow;pending", "wait=1"]);
+    held[0]?.end(linkTimeMap(URI, "http://s/", ["20140101000000"]));
+    expect(await ask(60)).toEqual(["2", null, "wait=60"]);
+    expect(slow.requests).toHaveLength(1);
+  });
+
+  it("that nobody has an answer of yet is 504, with when to ask again", async () => {
+    const slow = await localArchive("slow", () => undefined);
+    const { url } = await aggregating([slow], {
+      aggregator: { aggregator: { deadlineMs: 10 } },
+      listen: { limits: { graceMs: 10 } },
+    });
+    const answer = await fetch(`${url}/timemap/link/${URI}`);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([504, "2"]);
+    expect(await answer.json()).toMatchObject({
+      missing: [{ archive: "slow", reason: "pending" }],
+    });
   });
 
   it("has a TimeGate whose headers may be long", async () => {
@@ -34,7 +68,7 @@ describe("an archive that is slow", () => {
       response.writeHead(302, { Link: link, Location: "/web/20140101000000/x" }).end();
     });
     const { open } = await aggregating([long]);
-    const request = { uri: "http://example.org/", datetime: 20140101000000 };
+    const request = { uri: URI, datetime: 20140601000000 };
     const { outcomes } = await open.aggregator.timeGate(request);
     expect(link.length).toBeGreaterThan(100_000);
     expect(outcomes).toMatchObject([{ result: "hit", mementos: 1500 }]);

@@ -6,6 +6,7 @@ import { anyMap } from "../support/any-map.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { serving } from "../support/serving.ts";
+import { cases } from "../support/cases.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}';
 
@@ -84,7 +85,7 @@ describe("split of a map that is not in the form of writers", () => {
         const areValid = await Promise.all(pages.map((page) => isValid(page)));
         expect(areValid.every(Boolean)).toBe(await isValid("-", alone.stdout));
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 });

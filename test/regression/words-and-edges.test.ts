@@ -1,23 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FetchClient, type HttpRequest } from "../../src/http/http-client.ts";
-import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { runCli } from "../support/run-cli.ts";
 import { serving } from "../support/serving.ts";
-
-describe("an index in memory", () => {
-  it("has a table for as many keys as there are, however short the first ones are", () => {
-    const short = Array.from({ length: 8000 }, (_, i) => `com,a)/${10_000 + i} 1\n`);
-    const path = "long-names/".repeat(20);
-    const long = Array.from({ length: 8000 }, (_, i) => `com,b)/${path}${10_000 + i} 1\n`);
-    const index = MemoryIndex.build(Buffer.from([...short, ...long].join("")));
-    expect(index.rows.pages.count).toBe(16_000);
-    // At most three quarters full: 16,000 keys need 32,768 places.
-    expect(index.rows.pages.capacity).toBe(32_768);
-  });
-});
 
 describe("the summary of compact", () => {
   it.each([[["--host-weight", "1"]], [["--max-host-depth", "1"]], [["--max-lines", "3"]]])(

@@ -7,10 +7,8 @@ import {
 } from "../../src/aggregate/service/open-aggregator.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
-import {
-  AggregatorService,
-  type AggregatorServiceOptions,
-} from "../../src/aggregate/service/aggregator-service.ts";
+import { AggregatorService } from "../../src/aggregate/service/aggregator-service.ts";
+import type { AggregatorServiceOptions } from "../../src/aggregate/service/exchange.ts";
 import { AggregatorMetrics } from "../../src/aggregate/service/aggregator-metrics.ts";
 import { ServiceStatus } from "../../src/aggregate/service/service-status.ts";
 import { listen, type Listening, type ListenOptions } from "../../src/http/listen.ts";
@@ -76,7 +74,6 @@ export async function aggregating(
     archives: list,
     sampleShare: 0,
     ...options.aggregator,
-    upstream: { retries: 0, ...options.aggregator?.upstream },
     aggregator: {
       ...options.aggregator?.aggregator,
       observers: [metrics, ...(options.aggregator?.aggregator?.observers ?? [])],
@@ -88,7 +85,6 @@ export async function aggregating(
     status: new ServiceStatus({ open }),
     client,
     metrics,
-    learntMaps: open.learntMaps,
     keeper: open.keeper,
     ...options.service,
   });

@@ -14,7 +14,10 @@ export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /** All fenced blocks of a document, by its path in the repository. */
 export function codeBlocks(path: string): CodeBlock[] {
-  const document = readFileSync(`${ROOT}${path}`, "utf8");
+  return codeBlocksOf(readFileSync(`${ROOT}${path}`, "utf8"));
+}
+
+export function codeBlocksOf(document: string): CodeBlock[] {
   const fences = [...document.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
     language: match[1] ?? "",
     text: match[2] ?? "",

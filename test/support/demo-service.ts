@@ -11,7 +11,7 @@ import type { DemoArchives } from "./demo-archives.ts";
 /** Serves an aggregator of the archives until the test ends; gives its address. */
 export async function servingDemo(demo: DemoArchives): Promise<string> {
   const archives = parseArchiveList(readFileSync(demo.list, "utf8"));
-  const open = await openAggregator({ archives, sampleShare: 0, upstream: { retries: 0 } });
+  const open = await openAggregator({ archives, sampleShare: 0 });
   const client = new NodeClient();
   const service = new AggregatorService({
     aggregator: open.aggregator,

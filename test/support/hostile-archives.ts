@@ -139,7 +139,7 @@ export const MISBEHAVIOURS: readonly Misbehaviour[] = [
     says: "bad-http",
     onRequest: repeats("", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(20)),
   },
-  { name: "continue", says: "timeout", onRequest: sends("HTTP/1.1 100 Continue\r\n\r\n") },
+  { name: "continue", says: "bad-http", onRequest: sends("HTTP/1.1 100 Continue\r\n\r\n") },
   {
     name: "upgrade",
     says: "bad-http",

@@ -86,7 +86,7 @@ function addRow(keys: Map<string, KeyRows>, line: string, fields: Fields): void 
     columns.push(column.startsWith('"') ? (JSON.parse(column) as string) : column);
     rest = rest.slice(column.length).replace(/^[ \t]+/, "");
   }
-  const [key = ""] = columns;
+  const key = spelledHere(columns[0] ?? "", fields.queries === true);
   const stated = columns[fields.keys.length + fields.values.indexOf("frequency")] ?? "";
   const frequency = stated === "-" ? "/" : stated;
   const datetime = columns[fields.keys.indexOf("datetime")] ?? ":";
@@ -156,17 +156,13 @@ function isHeld(frequency: string): boolean {
   return !/^0+[-+~]?(?:\/|$)/.test(frequency);
 }
 
-/**
- * How specific a key is for a SURT, smallest first; undefined when it does not cover it. The last
- * number puts older spellings after the present one.
- */
-function rankOf(written: string, surt: string): number[] | undefined {
-  const { key, age } = spelledToday(written);
+/** How specific a key is for a SURT, smallest first; undefined when it does not cover it. */
+function rankOf(key: string, surt: string): number[] | undefined {
   const query = queryStart(surt);
-  const whole = escaped(surt);
   const page = pageOf(surt.slice(0, query));
-  if (query < surt.length && key === whole) return [0, age];
-  if (key === page) return [1, age];
+  const whole = page + percentEncoded(surt.slice(query));
+  if (query + 1 < surt.length && key === whole) return [0];
+  if (key === page) return [1];
   const paren = page.indexOf(")/");
   if (paren < 1) return undefined;
   const host = page.slice(0, paren);
@@ -174,18 +170,16 @@ function rankOf(written: string, surt: string): number[] | undefined {
   const spread = /^([^)]*),\*\)(.*)$/.exec(key);
   if (spread !== null) {
     const [, above = "", spreadPath] = spread;
-    return isBelow(host, above, ",") && spreadPath === path
-      ? [3, -labels(above), 0, age]
-      : undefined;
+    return isBelow(host, above, ",") && spreadPath === path ? [3, -labels(above), 0] : undefined;
   }
   if (key.endsWith("/*") && !key.includes("?")) {
     const above = key.slice(0, -2);
     const tree = path === "/" ? `${host})` : page;
-    return isBelow(tree, above, "/") ? [2, -above.length, age] : undefined;
+    return isBelow(tree, above, "/") ? [2, -above.length] : undefined;
   }
   if (key.endsWith(",*")) {
     const above = key.slice(0, -2);
-    return isBelow(host, above, ",") ? [3, -labels(above), 1, age] : undefined;
+    return isBelow(host, above, ",") ? [3, -labels(above), 1] : undefined;
   }
   return undefined;
 }
@@ -193,32 +187,30 @@ function rankOf(written: string, surt: string): number[] | undefined {
 /** The same in a map with queries, where a page is not its queries. */
 function rankWithQueries(written: string, surt: string): number[] | undefined {
   const isAny = written.endsWith("?*");
-  const { key, age } = spelledToday(isAny ? written.slice(0, -2) : written);
+  const key = isAny ? written.slice(0, -2) : written;
   const query = queryStart(surt);
   const page = pageOf(surt.slice(0, query));
   const whole = query + 1 < surt.length ? page + percentEncoded(surt.slice(query)) : page;
-  if (key === (isAny ? page : whole)) return [isAny ? 1 : 0, age];
+  if (key === (isAny ? page : whole)) return [isAny ? 1 : 0];
   const spread = /^([^)]*),\*\)(.*)$/.exec(key);
   if (spread === null) return isAny || key === page ? undefined : rankOf(written, page);
   const paren = page.indexOf(")/");
   const [, above = "", spreadPath] = spread;
   const path = (isAny ? page : whole).slice(paren + 1);
   return paren > 0 && isBelow(page.slice(0, paren), above, ",") && spreadPath === path
-    ? [3, -labels(above), isAny ? 0.5 : 0, age]
+    ? [3, -labels(above), isAny ? 0.5 : 0]
     : undefined;
 }
 
-/**
- * Older maps write `com,a)` for `com,a)/`, and a `*` within a label or segment as it is. Keys with
- * both `*` and `%2a` come last.
- */
-function spelledToday(written: string): { key: string; age: number } {
+/** The authors' tool writes `com,a)` for `com,a)/`, and a `*` within a label or segment as it is. */
+function spelledHere(written: string, queries: boolean): string {
+  if (queries && written.endsWith("?*")) return `${spelledHere(written.slice(0, -2), false)}?*`;
   const parts = written.split(/([,/)?])/);
   const starred = parts.map((part) => (part === "*" ? part : part.replaceAll("*", "%2a"))).join("");
-  const isBare = /^[^)]*\)$/.test(starred) && !starred.endsWith(",*)");
-  const isMixed = starred !== written && parts.some((part) => /.%2a|%2a./.test(part));
-  const age = (starred === written ? 0 : isMixed ? 4 : 2) + (isBare ? 1 : 0);
-  return { key: isBare ? `${starred}/` : starred, age };
+  const key = starred.replace(/[\u0080-\u{10ffff}]/gu, (one) =>
+    encodeURIComponent(one).toLowerCase(),
+  );
+  return /^[^)]+\)$/.test(key) && !key.endsWith(",*)") ? `${key}/` : key;
 }
 
 /** Where the query of a SURT begins: behind the host, or behind a scheme. */
@@ -242,11 +234,14 @@ function escaped(text: string): string {
 }
 
 function percentEncoded(text: string): string {
-  return text.replace(/[^!-)+-~\u0080-\uffff]/g, percent);
+  return text.replace(/[^!-)+-~]/gu, percent);
 }
 
 function percent(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  return Array.from(
+    new TextEncoder().encode(character),
+    (byte) => `%${byte.toString(16).padStart(2, "0")}`,
+  ).join("");
 }
 
 function isBelow(text: string, above: string, separator: string): boolean {

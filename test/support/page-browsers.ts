@@ -19,7 +19,7 @@ const PATHS: Readonly<Record<BrowserName, string | undefined>> = {
   firefox: FIREFOX,
 };
 
-/** The browsers that are here. Playwright drives no Firefox but its own; Puppeteer does, by WebDriver BiDi. */
+/** The browsers that are here. Puppeteer drives Firefox by WebDriver BiDi. */
 export const BROWSERS: readonly BrowserName[] = (["chromium", "firefox"] as const).filter(
   (name) => PATHS[name] !== undefined,
 );
@@ -43,8 +43,11 @@ export function launchBrowser(name: BrowserName, scheme: Scheme): Promise<Browse
         args: [
           "--no-sandbox",
           "--disable-gpu",
+          "--disable-quic",
           "--no-first-run",
           "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync",
         ],
       });
 }
@@ -80,6 +83,22 @@ export async function openPage(
   return { page, faults, strays };
 }
 
+/** Gives an element the focus, drawings included, in the middle of the window. */
+export async function focus(page: Page, selector: string): Promise<void> {
+  const element = `document.querySelector(${JSON.stringify(selector)})`;
+  await page.evaluate(`${element}.scrollIntoView({ block: "center" }); ${element}.focus()`);
+}
+
+/** Clicks the first link or button with this accessible name. */
+export async function press(page: Page, role: "link" | "button", name: string): Promise<void> {
+  await page.locator(`::-p-aria([role="${role}"][name="${name}"])`).click();
+}
+
+/** The text of every element that a selector finds. */
+export async function textsOf(page: Page, selector: string): Promise<string[]> {
+  return page.$$eval(selector, (found) => found.map((each) => String(each.textContent)));
+}
+
 /** Waits until an expression of the page is true. */
 export async function until(page: Page, expression: string): Promise<void> {
   await page.waitForFunction(expression, { timeout: 20_000, polling: 50 });
@@ -88,7 +107,10 @@ export async function until(page: Page, expression: string): Promise<void> {
 /** What must hold of every view: nothing sticks out, axe finds nothing, nothing was complained about. */
 export async function expectSound({ page, faults, strays }: TestedPage): Promise<void> {
   const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-  expect(await page.evaluate(overflow)).toBe(0);
+  const wide = await page.evaluate(
+    `${overflow} === 0 ? [] : [...document.querySelectorAll("body *")].filter((each) => each.getBoundingClientRect().right > innerWidth).map((each) => each.outerHTML.slice(0, 80))`,
+  );
+  expect(wide).toEqual([]);
   expect(await axeFaults(page)).toEqual([]);
   expect(faults).toEqual([]);
   expect(strays).toEqual([]);

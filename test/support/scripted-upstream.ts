@@ -1,5 +1,5 @@
-import type { Upstream, UpstreamAnswer, UpstreamRequest } from "../../src/aggregate/upstream.ts";
-import { MementoMapError } from "../../src/errors.ts";
+import { Asker, type AskOptions } from "../../src/aggregate/ask/ask.ts";
+import type { Client, GetRequest, ResponseHead, TakeBody } from "../../src/http/client.ts";
 
 /** What an archive of a test answers; a function may take its time, or fail. */
 export interface ScriptedAnswer {
@@ -7,67 +7,48 @@ export interface ScriptedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | readonly string[];
   readonly url?: string;
-  readonly origin?: UpstreamAnswer["origin"];
   /** Thrown after the body. */
   readonly error?: Error;
 }
 
 export type Script = (
-  request: UpstreamRequest,
+  request: GetRequest,
 ) => ScriptedAnswer | undefined | Promise<ScriptedAnswer | undefined>;
 
-/** Asks no network: answers as a test says, and 404 where it says nothing. */
-export class ScriptedUpstream implements Upstream {
-  readonly requests: UpstreamRequest[] = [];
+/** Gets nothing over a network: answers as a test says, and 404 where it says nothing. */
+class ScriptedClient implements Client {
+  readonly requests: GetRequest[] = [];
   readonly #script: Script;
 
   constructor(script: Script) {
     this.#script = script;
   }
 
-  async ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
+  async get(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
     this.requests.push(request);
-    const aborted = new Promise<never>((_resolve, reject) => {
-      request.signal?.addEventListener("abort", () => reject(request.signal?.reason));
-    });
-    const answer = (await Promise.race([this.#script(request), aborted])) ?? { status: 404 };
-    const { status = 200, headers = {}, body = "", url = request.url, origin = "network" } = answer;
-    let length = 0;
-    return {
-      status,
-      url,
-      headers: { get: (name) => headers[name] },
-      origin,
-      read(take) {
-        for (const chunk of typeof body === "string" ? [body] : body) {
-          length += chunk.length;
-          if (length > request.maxBytes) {
-            return Promise.reject(new MementoMapError("MM_LIMIT", "the body is too long"));
-          }
-          take(new TextEncoder().encode(chunk));
-        }
-        return answer.error === undefined ? Promise.resolve() : Promise.reject(answer.error);
-      },
-      discard: () => undefined,
-    };
+    const answer = (await this.#script(request)) ?? { status: 404 };
+    const { status = 200, headers = {}, body = "", url = request.url } = answer;
+    const head = { status, url, headers: { get: (name: string) => headers[name] } };
+    const sink = take(head);
+    for (const chunk of typeof body === "string" ? [body] : body) {
+      sink?.(new TextEncoder().encode(chunk));
+    }
+    if (answer.error !== undefined) throw answer.error;
+    return head;
   }
 
-  stateOf(): ReturnType<Upstream["stateOf"]> {
-    return {
-      health: "awake",
-      consecutiveFailures: 0,
-      dormantUntil: undefined,
-      lastFailure: undefined,
-      requestsUnderWay: 0,
-      requestsWaiting: 0,
-      endpoints: { timemap: undefined, timegate: undefined },
-      concurrency: 16,
-    };
+  close(): Promise<void> {
+    return Promise.resolve();
   }
+}
 
-  isDormant(): boolean {
-    return false;
-  }
+/** Asks archives that answer as a test says. */
+export function scriptedUpstream(
+  script: Script,
+  options: AskOptions = {},
+): { upstream: Asker; requests: readonly GetRequest[] } {
+  const client = new ScriptedClient(script);
+  return { upstream: new Asker(client, options), requests: client.requests };
 }
 
 /** A TimeMap in link-format, of mementos given by their fourteen digits. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const BIN = fileURLToPath(new URL("../../dist/cli/bin.js", import.meta.url));
+export const BIN = fileURLToPath(new URL("../../dist/cli/bin.js", import.meta.url));
 
 /** The command line as a process of its own: the built one, as users run it. */
 const CLI_COMMAND: readonly string[] = [process.execPath, BIN];

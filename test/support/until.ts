@@ -12,18 +12,3 @@ export async function until(
     { timeout, interval: 5 },
   );
 }
-
-/**
- * Waits until a number stays the same for 200 turns of the event loop, in which everything that can
- * go on without a timer has gone on.
- */
-export async function untilSteady(number: () => number): Promise<void> {
-  let [last, turns] = [number(), 0];
-  while (turns < 200) {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-    turns = number() === last ? turns + 1 : 0;
-    last = number();
-  }
-}

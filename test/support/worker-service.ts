@@ -12,7 +12,6 @@ export interface LogLine {
   readonly msg: string;
   readonly worker?: number;
   readonly pid?: number;
-  readonly target?: string;
 }
 
 export interface Workers {
@@ -47,7 +46,7 @@ export function listText(archives: readonly LocalArchive[]): string {
 export async function twoWorkers(argv: readonly string[]): Promise<Workers> {
   const { child, done } = spawnCli([
     "aggregate",
-    ..."--serve --json --port 0 --workers 2 --access-log requests".split(" "),
+    ..."--serve --json --port 0 --workers 2".split(" "),
     ...argv,
   ]);
   onTestFinished(() => void child.kill("SIGKILL"));

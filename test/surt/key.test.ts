@@ -4,6 +4,7 @@ import { keyEndInSurt, surtKeyBytes } from "../../src/surt/key-bytes.ts";
 import { surtKey, uriKey } from "../../src/surt/key.ts";
 import { plainKey, surt } from "../../src/surt/uri-to-surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
+import { cases } from "../support/cases.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -46,7 +47,7 @@ describe("surtKey", () => {
         expect(key).not.toMatch(/(^|[,/])\*($|[,/)])/);
         expect(key).not.toMatch(/^[!@"{]/);
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 
@@ -55,7 +56,7 @@ describe("surtKey", () => {
       fc.property(anySurt, (given) => {
         expect(surtKey(surtKey(given))).toBe(surtKey(given));
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 });
@@ -80,7 +81,7 @@ describe("surtKeyBytes", () => {
         const inPlace = keyEndInSurt(bytes, 0, bytes.length);
         expect(inPlace === -1 || inPlace === end).toBe(true);
       }),
-      { numRuns: 10_000 },
+      { numRuns: cases(10_000) },
     );
   });
 
@@ -111,7 +112,7 @@ describe("plainKey", () => {
       fc.property(anyUri, fc.boolean(), (uri, queries) => {
         expect([undefined, surtKey(surt(uri), { queries })]).toContain(keyOf(uri, queries));
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 

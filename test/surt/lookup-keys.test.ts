@@ -1,8 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lookupKeys, surtKey } from "../../src/surt/key.ts";
+import { surtKey } from "../../src/surt/key.ts";
+import { lookupKeys } from "../../src/surt/covering-keys.ts";
 import { surt } from "../../src/surt/uri-to-surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
+import { cases } from "../support/cases.ts";
 
 function listed(given: string): string[] {
   return lookupKeys(given).map(({ key, distance }) => `${distance} ${key}`);
@@ -100,7 +102,7 @@ describe("lookupKeys", () => {
           expect([0, 1]).toContain(step);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 

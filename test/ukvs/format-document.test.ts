@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { lookupKeys } from "../../src/surt/key.ts";
+import { lookupKeys } from "../../src/surt/covering-keys.ts";
 import { addFrequencies, formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
 import { formatHeaders, sizeLine } from "../../src/ukvs/header.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";

@@ -200,3 +200,17 @@ describe("UkvsHeaders", () => {
     expect(() => headersOf(...lines.filter((line) => line !== undefined))).toThrow(badHeader);
   });
 });
+
+describe("hostile headers", () => {
+  it("are refused in linear time", () => {
+    expect(() => parseHeader(`!a${" ".repeat(900_000)}x\v`)).toThrow(badHeader);
+    expect(() => parseHeader(`!a ${"1 ".repeat(400_000)}\v`)).toThrow(badHeader);
+  });
+
+  it("may not nest deeply", () => {
+    const nested = (levels: number): string =>
+      `!meta ${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    expect(() => parseHeader(nested(5000))).toThrow(badHeader);
+    expect(formatHeader(parseHeader(nested(90)))).toBe(nested(90));
+  });
+});

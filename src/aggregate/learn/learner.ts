@@ -1,27 +1,23 @@
 import { MementoMapError } from "../../errors.ts";
-import { Answers, EPOCHS_PER_HALF_LIFE, Evidence, KNOWN } from "./evidence.ts";
-import { chanceOf, HitModel } from "./hit-model.ts";
-import { KeyPath, LEVEL } from "./key-path.ts";
 import { type LearntReason, learntReasonText } from "../../page/learnt-reason.ts";
-import { ArchiveRecalls } from "./archive-recalls.ts";
-import { DecisionCounts, type Decisions } from "./decision-counts.ts";
+import { Answers, hashOf, KNOWN, PrefixCounts, type Table } from "./counts.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
-import { PrefixNames } from "./prefix-names.ts";
-import { type MeasuredRecall, RecallPolicy } from "./recall-policy.ts";
+import { chanceOf, type Facts, HitModel } from "./model.ts";
+import { type MeasuredRecall, RecallPolicy } from "./policy.ts";
+import { LEVEL, type Prefixes, prefixesOf } from "./prefixes.ts";
+import { Teaching } from "./teaching.ts";
 
-/** What a learner knows of an archive before any answer. */
+/** What the list of archives says of what an archive has. */
 export interface LearntArchive {
   readonly id: string;
   /** How likely it is, from 0 to 1, to have an original nothing else is known about. */
   readonly probability?: number | undefined;
   /** Prefixes of keys that it collects, such as `pt,` and `com,example)/a/`; default anything. */
   readonly scope?: readonly string[] | undefined;
-  /** Whether it left the list, and may come back; default false. */
-  readonly isGone?: boolean | undefined;
 }
 
 export interface LearnerOptions {
-  /** The share of hits, and of mementos, that is to be kept; default 1, which spares nothing. */
+  /** The share of hits to keep; default 1, which makes every request. */
   readonly recall?: number | undefined;
   /** Default 58 MiB. */
   readonly memoryBytes?: number | undefined;
@@ -31,13 +27,11 @@ export interface LearnerOptions {
   readonly random?: (() => number) | undefined;
   /** Milliseconds since 1970; default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** Called with each observation of this process, for others that learn the same. */
-  readonly onObservation?: ((observation: Observation) => void) | undefined;
   /** Called when answers contradict the map of an archive. */
   readonly onStaleMap?: ((archive: string, stale: StaleMap) => void) | undefined;
 }
 
-/** What an archive answered. Plain data: it can be sent to other processes. */
+/** What an archive answered. */
 export interface Observation {
   /** The id of the archive. */
   readonly archive: string;
@@ -45,54 +39,45 @@ export interface Observation {
   readonly surt: string;
   /** 0 for a miss. */
   readonly mementos: number;
-  /** How likely the archive was to be asked; default 1. */
+  /** How likely the archive was to be queried; default 1. */
   readonly propensity?: number | undefined;
   /** The logit that was predicted; default what would be predicted now. */
   readonly logit?: number | undefined;
-  /** Whether the archive was asked for what can be learnt, and is not part of a sample. */
+  /** Whether the archive was queried for what can be learnt, and is not part of a sample. */
   readonly isAside?: boolean | undefined;
-  /** Whether every archive was asked, whatever its chance: nothing follows for what is kept. */
+  /** Whether every archive was queried, as in a log: nothing follows for what is kept. */
   readonly isOutside?: boolean | undefined;
+  /** Whether more follows from it than what the archive has of this original; default true. */
+  readonly isTeaching?: boolean | undefined;
+  /** The network of the client; undefined for the operator's own. */
+  readonly network?: string | undefined;
   /** Where a map of the archive said present, how likely that made it. */
   readonly mapLikelihood?: number | undefined;
   /** What the map of the archive said, where it has one that is fresh. */
   readonly map?: MapWord | undefined;
-  /** Milliseconds since 1970; default now. */
-  readonly time?: number | undefined;
 }
 
-/** What is decided about an archive. With a propensity below 1 it is asked to explore only. */
+/** What is decided about an archive. With a propensity below 1 it is queried to explore only. */
 export interface LearntDecision {
   readonly logit: number;
-  /** How likely it was to be asked. */
+  /** How likely it was to be queried. */
   readonly propensity: number;
   readonly isAsked: boolean;
-  /** Whether it is asked for what can be learnt about its host or folder. */
+  /** Whether it is queried for what can be learnt about its host or folder. */
   readonly isAside: boolean;
   /** Where the map of the archive said present, how likely that made it. */
   readonly mapLikelihood: number | undefined;
 }
 
-/** A hit in an earlier answer that was given again. */
-export interface KeptHit {
-  /** The number of the archive. */
-  readonly archive: number;
-  /** Whether the archive would be asked for other reasons than its chance. */
-  readonly isAside: boolean;
-}
-
-/** How much was spared and kept, up to a number of lookups. */
+/** How much was saved and kept, up to a number of lookups. */
 export interface LearningMark {
   readonly lookups: number;
-  /** The share of requests that were spared since the mark before. */
+  /** The share of requests that were saved since the mark before. */
   readonly share: number;
   /** The share of hits, and of mementos, that was kept lately, as it was measured then. */
   readonly hits?: MeasuredRecall | undefined;
   readonly mementos?: MeasuredRecall | undefined;
 }
-
-/** How the names of maps begin that were taken. */
-export const MAP_TAKEN = "map ";
 
 /** How likely an archive has an original, and why. */
 export interface Prediction {
@@ -104,97 +89,82 @@ export interface Prediction {
   readonly reason: string;
 }
 
-/**
- * What was looked up as often is asked of every archive once: few originals are, and one that is missed
- * each time loses as many hits.
- */
-const OFTEN = 8;
-/** How many times its cost asking must be worth, for a host or folder: what was asked for may not go on. */
+/** What a learner keeps beside its tables. Plain data. */
+export interface LearnerState {
+  readonly archives: readonly string[];
+  readonly recall: number;
+  readonly seed: number;
+  readonly epoch: number;
+  readonly lookups: number;
+  readonly observations: number;
+  readonly history: readonly LearningMark[];
+  readonly taken: readonly string[];
+  readonly maps: Readonly<Record<string, unknown>>;
+}
+
+/** How many times its cost a request must be worth for what it teaches: lookups may not go on. */
 const PAYS = 4;
 
 const DAY_MS = 86_400_000;
 const DEFAULT_HALF_LIFE_MS = 180 * DAY_MS;
+/** The steps in which a half-life is forgotten. */
+const EPOCHS = 4;
 const DEFAULT_MEMORY = 58 * 2 ** 20;
-const EVIDENCE_SHARE = 0.56;
-const NAMES_SHARE = 0.06;
+const PREFIX_SHARE = 0.65;
 
 /** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
 const DEFAULT_PROBABILITY = 0.0544;
 /** How likely an archive has what is within its scope, and what is not. */
 const WITHIN_SCOPE = 0.5;
 const BEYOND_SCOPE = 0.002;
-const SCOPE_ANSWERS = 4;
-const BEYOND_ANSWERS = 20;
-const NO_HINT = { asked: 0, hits: 0 };
 
-/** A probability is that of anything at all; within its scope an archive has more. */
-function withinScope(probability = 0): number {
-  return Math.max(probability, WITHIN_SCOPE);
-}
-
-/** An answer to what is seldom asked teaches for others that were not, but for no more than these. */
-const MOST_WEIGHT = 5;
-
-/** An archive is asked whatever its chance until this many answers are known of it. */
+/** An archive is queried whatever its chance until this many answers are known of it. */
 const NEW_ANSWERS = 30;
-
-/** A prefix gets a name once this many answers are known of it, and a hit or as many as make a void. */
-const NAMED_ANSWERS = 3;
-const NAMED_MISSES = 32;
 
 /** A reason names the longest prefix of which this many answers are known. */
 const TELLING = 3;
 
+const MAX_PREFIXES = 16;
+
 /**
  * Learns from what archives answer which of them have an original.
  *
- * Call `look` with the SURT of an original; `chanceOf`, `decide` and `explain` speak of it until
- * the next. `observe` takes what was answered. Bounded in memory, whatever is asked for.
+ * Call `look` with the SURT of an original; `chanceOf`, `begin`, `decide` and `explain` speak of it until the
+ * next. `observe` takes what was answered. Bounded in memory, whatever is looked up, and in what one network
+ * can teach.
  *
- * Deterministic for the same options, clock, random numbers and calls. The counts do not depend on the
- * order of observations within a time in which nothing is forgotten; weights do.
+ * Deterministic for the same options, clock, random numbers and calls.
  */
 export class Learner {
-  archives: readonly LearntArchive[];
-  evidence: Evidence;
-  answers: Answers;
-  model: HitModel;
-  policy: RecallPolicy;
-  /** What is kept and lost, archive by archive. */
-  recalls: ArchiveRecalls;
-  /** The text of prefixes of which enough is known to be shared. */
-  names: PrefixNames;
+  readonly options: LearnerOptions;
+  archives!: readonly LearntArchive[];
+  counts!: PrefixCounts;
+  answers!: Answers;
+  model!: HitModel;
+  policy!: RecallPolicy;
   /** Which maps answers contradict. */
   readonly maps: MapTrust;
-  /** What others knew that was taken: a source and an archive each. */
-  taken: Set<string> = new Set();
-  readonly options: LearnerOptions;
+  /** What was learnt from already: logs, and maps of others. */
+  readonly taken = new Set<string>();
   /** Answers that were learnt from. */
   observations = 0;
-  /** What was spared and kept up to 100, 200, 500, 1000 lookups and so on. */
+  /** What was saved and kept up to 100, 200, 500, 1000 lookups and so on. */
   history: LearningMark[] = [];
+  readonly #teaching = new Teaching();
   #made = 0;
   #possible = 0;
-  /** No mark is reached before as many lookups. */
-  #nextMark = 0;
-  /** What was decided here, where others are told of it. */
-  #decisions: DecisionCounts | undefined;
-  #numbers: ReadonlyMap<string, number>;
-  /** Observations that wait while another learner takes over. */
-  #held: Observation[] | undefined;
-  #holds = 0;
-  readonly #halfLifeMs: number;
-  readonly #path = new KeyPath();
-  readonly #slots = new Int32Array(16).fill(-1);
+  #numbers!: ReadonlyMap<string, number>;
+  #seed = Math.trunc(Math.random() * 2 ** 31);
+  /** The part of a half-life, and the day, of what was counted last. */
+  #epoch = -1;
+  #day = 0;
+  #path: Prefixes = prefixesOf("");
+  readonly #rows = new Int32Array(MAX_PREFIXES).fill(-1);
   #answer = -1;
-  /** Below this, nothing can be worth learning for the original that was looked at. */
-  #leastRate = 0;
-  /** How often the original was looked up before. */
-  #repeats = 0;
-  #surt: Uint8Array = new Uint8Array(0);
-  #room: Uint8Array = new Uint8Array(1024);
-  #encodedLength = 0;
+  #priors!: Float64Array;
+  #priorStarts!: Int32Array;
 
+  /** @throws MM_USAGE for a recall that is no share */
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
     const { recall = 1 } = options;
     if (!(recall > 0 && recall <= 1)) {
@@ -203,26 +173,24 @@ export class Learner {
         `recall is ${recall}; it must be above 0 and at most 1`,
       );
     }
-    this.archives = archives;
     this.options = options;
-    const memory = options.memoryBytes ?? DEFAULT_MEMORY;
-    this.#halfLifeMs = options.halfLifeMs ?? DEFAULT_HALF_LIFE_MS;
-    this.#numbers = new Map(archives.map(({ id }, number) => [id, number]));
-    this.evidence = new Evidence(archives.length, memory * EVIDENCE_SHARE);
-    this.answers = new Answers(archives.length, memory * (1 - EVIDENCE_SHARE - NAMES_SHARE));
-    this.names = new PrefixNames(memory * NAMES_SHARE);
-    this.recalls = new ArchiveRecalls(archives.length);
     this.maps = new MapTrust(options.onStaleMap);
-    this.model = new HitModel(
-      archives.map(({ probability, scope }) =>
-        scope === undefined ? (probability ?? DEFAULT_PROBABILITY) : BEYOND_SCOPE,
-      ),
-    );
+    this.#start(archives);
+  }
+
+  #start(archives: readonly LearntArchive[]): void {
+    const { memoryBytes = DEFAULT_MEMORY, recall = 1 } = this.options;
+    this.archives = archives;
+    this.#numbers = new Map(archives.map(({ id }, number) => [id, number]));
+    this.counts = new PrefixCounts(archives.length, memoryBytes * PREFIX_SHARE);
+    this.answers = new Answers(archives.length, memoryBytes * (1 - PREFIX_SHARE));
+    this.model = new HitModel(archives.length);
     this.policy = new RecallPolicy(archives.length, recall);
-    this.#setClock(this.#now());
-    for (const [number, { scope, probability }] of archives.entries()) {
-      if (scope !== undefined) this.#takeScope(number, scope, withinScope(probability));
-    }
+    this.#priors = new Float64Array(archives.length);
+    this.#priorStarts = new Int32Array(archives.length);
+    this.#path = prefixesOf("");
+    this.#rows.fill(-1);
+    this.#answer = -1;
   }
 
   /** The place of an archive in the list, or -1. */
@@ -230,171 +198,42 @@ export class Learner {
     return this.#numbers.get(id) ?? -1;
   }
 
-  /** Predicts for an original; `surt[0, end)` must not change until the next. */
-  look(surt: Uint8Array): void {
-    this.#setClock(this.#now());
-    this.#look(surt, surt.length);
-  }
-
-  /** Begins the decisions of a lookup: call it once before {@link decide}. */
-  begin(): void {
-    this.#count(1);
-    if (this.#decisions !== undefined) this.#decisions.lookups++;
-    if (this.#held !== undefined) return;
-    this.#decisions?.look(this.#path);
-    const most = this.#countPrefixes();
-    this.#weigh(most, this.#countOriginal());
-  }
-
-  /** Call it in place of {@link begin} before decisions that are only previewed: it counts nothing. */
-  consider(): void {
-    const { levels, length } = this.#path;
-    let most = 0;
-    for (let place = 1; place < length - 1; place++) {
-      const slot = this.#slots[place];
-      if (slot >= 0 && levels[place] >= LEVEL.host) {
-        most = Math.max(most, this.evidence.lookups(slot));
-      }
-    }
-    this.#weigh(1 + most, this.#answer < 0 ? 0 : this.answers.lookups(this.#answer));
+  /** Predicts for an original. */
+  look(surt: string): void {
+    this.#look(surt);
   }
 
   /**
-   * @param most how often the host or one of its folders was looked up, including this time.
-   * @param repeats how often the original was looked up before.
+   * Begins the decisions of a lookup: call it once before {@link decide}.
+   *
+   * @param network of the client; undefined for the operator's own.
+   * @returns whether anything is to be learnt from it: one network may teach only so much.
    */
-  #weigh(most: number, repeats: number): void {
-    this.#repeats = repeats;
-    const worth = Math.max((1 + most) / PAYS, 1 + repeats);
-    this.#leastRate = repeats >= OFTEN ? 0 : this.policy.marginal / worth;
-  }
-
-  /** Counts a lookup of the host and its folders, down to the first that is new; gives the most that one has. */
-  #countPrefixes(): number {
-    const { levels, length } = this.#path;
-    let most = 0;
-    for (let place = 1; place < length - 1; place++) {
+  begin(network?: string): boolean {
+    const { texts, levels } = this.#path;
+    const textAt = (level: number): string => texts[levels.indexOf(level)] ?? "";
+    if (!this.#teaching.admit(network, textAt(LEVEL.domain), textAt(LEVEL.host))) return false;
+    this.policy.begin();
+    this.#mark();
+    for (let place = 1; place < texts.length; place++) {
       if (levels[place] < LEVEL.host) continue;
-      const isNew = this.#slots[place] < 0;
+      const isNew = this.#rows[place] < 0;
       if (isNew) this.#enterPrefix(place);
-      most = Math.max(most, this.evidence.countLookup(this.#slots[place]));
+      this.counts.countLookup(this.#rows[place]);
       if (isNew) break;
     }
-    return most;
-  }
-
-  #enterPrefix(place: number): void {
-    const { table } = this.evidence;
-    const { moves } = table;
-    this.#slots[place] = table.enter(this.#path.highs[place], this.#path.lows[place]);
-    if (table.moves !== moves) this.#findSlots();
-  }
-
-  #count(lookups: number): void {
-    const before = this.policy.lookups;
-    this.policy.begin(lookups);
-    this.recalls.begin(lookups);
-    if (this.policy.lookups < this.#nextMark) return;
-    const mark = lastMark(this.policy.lookups);
-    this.#nextMark = nextMark(mark);
-    if (this.#possible === 0 || mark <= before) return;
-    const { recallOfHits, recallOfMementos } = this.policy;
-    const share = 1 - this.#made / this.#possible;
-    this.history.push({ lookups: mark, share, hits: recallOfHits, mementos: recallOfMementos });
-    this.#made = this.#possible = 0;
-  }
-
-  /**
-   * What this process decided since the last call, for {@link applyDecisions} of others; undefined if nothing.
-   * From the first call on it is counted.
-   */
-  takeDecisions(): Decisions | undefined {
-    if (this.#decisions === undefined) this.#countDecisions();
-    return this.#decisions?.take(this.archives.map(({ id }) => id));
-  }
-
-  #countDecisions(): void {
-    this.#decisions = new DecisionCounts(this.archives.length);
-    this.policy.counted = this.#decisions;
-  }
-
-  /** Counts what another process decided, as if it was decided here. */
-  applyDecisions({ lookups, archives, looked }: Decisions): void {
-    this.#count(lookups);
-    if (this.#held === undefined) this.#countLooked(looked);
-    for (const { archive: id, possible, made, seen, expected, kept } of archives) {
-      const archive = this.numberOf(id);
-      if (archive < 0) continue;
-      this.policy.take(archive, seen, expected);
-      this.#noteDecided(archive, possible, made);
-      // Workers of an older version, during a rolling restart, do not send it.
-      if (kept !== undefined) this.#keep(archive, kept.hits, kept.aside, kept.perHit);
-    }
-  }
-
-  /** As {@link begin} counts lookups of this process. */
-  #countLooked(looked: Decisions["looked"]): void {
-    const { evidence, answers } = this;
-    for (let start = 0; start < looked.length;) {
-      const original = start + 1 + (looked[start] - 1) * 2;
-      for (let at = start + 1; at < original; at += 2) {
-        const slot = evidence.table.find(looked[at], looked[at + 1]);
-        evidence.countLookup(slot < 0 ? evidence.table.enter(looked[at], looked[at + 1]) : slot);
-        if (slot < 0) break;
-      }
-      answers.countLookup(answers.table.obtain(looked[original], looked[original + 1]));
-      start = original + 2;
-    }
-  }
-
-  #noteDecided(archive: number, possible: number, made: number): void {
-    this.#possible += possible;
-    this.#made += made;
-    this.recalls.decided(archive, possible, made);
-  }
-
-  /** How often the original was looked up before. */
-  #countOriginal(): number {
     this.#enterOriginal();
-    return this.answers.countLookup(this.#answer);
+    this.answers.countLookup(this.#answer);
+    return true;
   }
 
-  #enterOriginal(): void {
-    const { highs, lows, length } = this.#path;
-    if (this.#answer < 0)
-      this.#answer = this.answers.table.enter(highs[length - 1], lows[length - 1]);
-  }
-
-  /**
-   * Whether asking is worth it for what is learnt: if one hit would make the archive worth asking for
-   * what else will be looked up: the original again, as often as so far, or others at this host or
-   * folder.
-   */
-  #isWorthLearning(archive: number, rate: number): boolean {
-    const { marginal } = this.policy;
-    if (marginal === 0 || rate < this.#leastRate) return false;
-    if (this.known(archive) === KNOWN.nothing) {
-      if (this.#repeats >= OFTEN || rate * (1 + this.#repeats) >= marginal) return true;
-    }
-    const { levels, length } = this.#path;
-    for (let place = 1; place < length - 1; place++) {
-      const slot = this.#slots[place];
-      const level = levels[place];
-      if (slot < 0 || level < LEVEL.host) continue;
-      const asked = this.evidence.asked(slot, archive);
-      const strength = this.model.strengthAt(archive, level, asked);
-      const gain = (rate * strength + 1) / (strength + 1) - marginal;
-      if (gain <= 0) continue;
-      if (rate * (1 + this.evidence.lookups(slot) * gain) >= PAYS * marginal) return true;
-    }
-    return false;
-  }
-
-  /** The logit of the chance of a hit; with a likelihood where the map of the archive says present. */
-  logitOf(archive: number, mapLikelihood?: number): number {
-    return mapLikelihood === undefined
-      ? this.model.logits[archive]
-      : this.model.withMap(archive, mapLikelihood);
+  #mark(): void {
+    const { lookups } = this.policy;
+    if (lookups < 100 || !/^[125]0+$/.test(String(lookups)) || this.#possible === 0) return;
+    const share = 1 - this.#made / this.#possible;
+    const [hits, mementos] = [this.policy.recallOfHits(), this.policy.recallOfMementos()];
+    this.history.push({ lookups, share, hits, mementos });
+    this.#made = this.#possible = 0;
   }
 
   /** The chance of a hit, from 0 to 1. */
@@ -409,46 +248,24 @@ export class Learner {
    */
   decide(archive: number, mapLikelihood?: number): LearntDecision {
     const decision = this.preview(archive, mapLikelihood);
-    this.count(archive, decision);
+    const { logit, isAsked, isAside } = decision;
+    const cell = isAside ? undefined : this.policy.cell(archive, logit);
+    this.policy.decided(archive, isAsked, cell);
+    this.#possible++;
+    if (isAsked) this.#made++;
     return decision;
   }
 
-  /** Counts a previewed decision as made. */
-  count(archive: number, { logit, propensity, isAsked, isAside }: LearntDecision): void {
-    if (!isAside) this.policy.count(this.policy.cellOf(archive, logit), propensity);
-    this.#noteDecided(archive, 1, isAsked ? 1 : 0);
-    this.#decisions?.decided(archive, isAsked);
-  }
-
-  /** What an archive last answered for the original that was looked at, one of `KNOWN`. */
-  known(archive: number): number {
-    return this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
-  }
-
-  /** Counts the hits of an earlier answer that was given again, and the mementos of all of them. */
-  keep(hits: readonly KeptHit[], mementos: number): void {
-    const perHit = mementos / hits.length;
-    for (const { archive, isAside } of hits) {
-      this.#keep(archive, 1, isAside ? 1 : 0, perHit);
-      this.#decisions?.keep(archive, isAside, perHit);
-    }
-  }
-
-  /** @param perHit how many mementos each of them has. */
-  #keep(archive: number, hits: number, aside: number, perHit: number): void {
-    this.policy.keep(hits, aside, perHit);
-    this.recalls.keep(archive, hits);
-  }
-
-  /** What would be decided; it counts as no decision. After {@link begin} or {@link consider}. */
+  /** What would be decided; it counts as no decision. */
   preview(archive: number, mapLikelihood?: number): LearntDecision {
-    const logit = this.logitOf(archive, mapLikelihood);
-    const cell = this.policy.cellOf(archive, logit);
-    const propensity = this.policy.propensities[cell];
+    const { policy } = this;
+    const logit = this.model.logit(archive, mapLikelihood);
+    const cell = policy.cell(archive, logit);
+    const propensity = policy.propensities[cell];
     if (propensity >= 1 || this.#isNew(archive)) {
       return { logit, propensity: 1, isAsked: true, isAside: false, mapLikelihood };
     }
-    if (this.#isWorthLearning(archive, this.policy.rates[cell])) {
+    if (this.#isWorthLearning(archive, policy.rates[cell])) {
       return { logit, propensity: 1, isAsked: true, isAside: true, mapLikelihood };
     }
     const isAsked = (this.options.random ?? Math.random)() < propensity;
@@ -456,8 +273,34 @@ export class Learner {
   }
 
   #isNew(archive: number): boolean {
-    const root = this.#slots[0];
-    return root < 0 || this.evidence.asked(root, archive) < NEW_ANSWERS;
+    const all = this.#rows[0];
+    return all < 0 || this.counts.asked(all, archive) < NEW_ANSWERS;
+  }
+
+  /**
+   * Whether a request is worth it for what it teaches: if one hit would make the archive worth querying for
+   * what else will be looked up: the original again, as often as so far, or others at this host or folder.
+   */
+  #isWorthLearning(archive: number, rate: number): boolean {
+    const { marginal } = this.policy;
+    if (marginal === 0) return false;
+    const repeats = this.#answer < 0 ? 0 : this.answers.lookups(this.#answer) - 1;
+    if (this.known(archive) === KNOWN.nothing && rate * (1 + repeats) >= marginal) return true;
+    const { levels, texts } = this.#path;
+    for (let place = 1; place < texts.length; place++) {
+      const row = this.#rows[place];
+      if (row < 0 || levels[place] < LEVEL.host) continue;
+      const strength = this.model.strength(archive, levels[place], this.counts.asked(row, archive));
+      const gain = (rate * strength + 1) / (strength + 1) - marginal;
+      if (gain <= 0) continue;
+      if (rate * (1 + this.counts.lookups(row) * gain) >= PAYS * marginal) return true;
+    }
+    return false;
+  }
+
+  /** What an archive last answered for the original that was looked at, one of `KNOWN`. */
+  known(archive: number): number {
+    return this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
   }
 
   /** The chance of a hit with its uncertainty, and what it rests on. */
@@ -474,247 +317,219 @@ export class Learner {
     };
   }
 
-  /** Learns from an answer. Failures are not answers: leave them out. */
-  observe(observation: Observation): void {
-    this.apply(observation);
-    this.options.onObservation?.(observation);
-  }
-
-  /** Learns from an answer that another process observed. */
-  apply(observation: Observation): void {
-    const archive = this.numberOf(observation.archive);
-    if (this.#held !== undefined) this.#held.push(observation);
-    if (archive < 0 || this.#held !== undefined) return;
-    const { mementos, mapLikelihood, propensity = 1 } = observation;
-    const time = observation.time ?? this.#now();
-    this.#setClock(time);
-    this.#look(this.#encoded(observation.surt), this.#encodedLength, archive);
-    const isHit = mementos > 0;
-    const known = this.known(archive);
-    const logit = observation.logit ?? this.logitOf(archive, mapLikelihood);
-    if (observation.isAside === true) this.policy.noteAside(propensity, mementos);
-    else if (observation.isOutside === true) this.policy.noteOutside(archive, logit, mementos);
-    else this.policy.note(archive, logit, propensity, mementos);
-    if (isHit && observation.isOutside !== true) this.recalls.note(archive, propensity);
-    // The same answer for the same original says nothing new about others.
-    const isNew = known === KNOWN.nothing || (known === KNOWN.hit) !== isHit;
-    if (observation.map !== undefined && isNew) {
-      const { surt } = observation;
-      this.maps.note(observation.archive, observation.map, { isHit, propensity, surt, time });
-    }
-    this.model.update(
-      archive,
-      isHit,
-      Math.min(1 / propensity, MOST_WEIGHT),
-      this.#path,
-      mapLikelihood,
-    );
-    this.model.learnShrinkage(archive, isHit, this.#path, this.#slots, this.evidence, known);
-    if (isNew) this.#addEvidence(archive, isHit);
-    this.#enterOriginal();
-    this.answers.note(this.#answer, archive, isHit);
-    this.observations++;
-  }
-
-  /**
-   * Takes what others know of a prefix as so many answers, of which so many were hits: a part of
-   * `hits / asked`.
-   */
-  seed(archive: number, prefix: Uint8Array, asked: number, hits: number): void {
-    this.#path.take(prefix);
-    const last = this.#path.length - 2;
-    const slot = this.evidence.table.obtain(this.#path.highs[last], this.#path.lows[last]);
-    this.#slots[0] = this.evidence.table.find(this.#path.highs[0], this.#path.lows[0]);
-    const expected = this.#expected(archive);
-    if (hits > 0) this.evidence.add(slot, archive, true, hits, expected);
-    if (asked > hits) this.evidence.add(slot, archive, false, asked - hits, expected);
-  }
-
-  /** Remembers that something was taken, so that it is not taken twice: a log, or a map of others. */
-  noteTaken(names: Iterable<string>): void {
-    for (const name of names) {
-      this.taken.add(name);
-      if (name.startsWith(MAP_TAKEN)) this.policy.restsOnOthers = true;
-    }
-  }
-
-  /**
-   * Lets observations wait, and nothing change, until the function that is returned is called: once, by each
-   * that asked for it.
-   */
-  hold(): () => void {
-    this.#held ??= [];
-    this.#holds++;
-    return () => {
-      this.#holds--;
-      if (this.#holds > 0) return;
-      const held = this.#held ?? [];
-      this.#held = undefined;
-      for (const observation of held) this.apply(observation);
-    };
-  }
-
-  /** Goes on as another learner would: with its archives and what it knows. */
-  adopt(other: Learner): void {
-    this.archives = other.archives;
-    this.#numbers = other.#numbers;
-    this.evidence = other.evidence;
-    this.answers = other.answers;
-    this.model = other.model;
-    this.policy = other.policy;
-    this.recalls = other.recalls;
-    this.names = other.names;
-    this.taken = other.taken;
-    this.history = other.history;
-    this.observations = other.observations;
-    this.maps.keepOnly(new Set(this.#numbers.keys()));
-    if (this.#decisions !== undefined) this.#countDecisions();
-    this.#slots.fill(-1);
-    this.#answer = -1;
-    this.#nextMark = 0;
-  }
-
-  #takeScope(archive: number, scope: readonly string[], probability: number): void {
-    this.seed(archive, new Uint8Array(0), BEYOND_ANSWERS, BEYOND_ANSWERS * BEYOND_SCOPE);
-    for (const prefix of scope) {
-      this.seed(archive, encoder.encode(prefix), SCOPE_ANSWERS, SCOPE_ANSWERS * probability);
-    }
-  }
-
-  /** Predicts for all archives, or for one. */
-  #look(surt: Uint8Array, end: number, only?: number): void {
-    const path = this.#path;
-    path.take(surt, end);
-    this.#surt = surt;
-    this.#leastRate = 0;
-    this.#repeats = 0;
-    const last = path.length - 1;
-    this.answers.table.touch(path.lows[last]);
-    for (let place = 2; place < last; place++) this.evidence.table.touch(path.lows[place]);
-    this.#findSlots();
-    this.#answer = this.answers.table.find(path.highs[last], path.lows[last]);
-    const { model, evidence, answers } = this;
-    model.predict(path, this.#slots, evidence, answers, this.#answer, this.#trust(), only);
-  }
-
-  /** The bytes of a SURT, as many as `#encodedLength`: in memory that is used again, as answers come often. */
-  #encoded(surt: string): Uint8Array {
-    const most = surt.length * 3;
-    if (this.#room.length < most) this.#room = new Uint8Array(most * 2);
-    this.#encodedLength = encoder.encodeInto(surt, this.#room).written;
-    return this.#room;
-  }
-
-  #findSlots(): void {
-    const { highs, lows, length } = this.#path;
-    const { table } = this.evidence;
-    for (let place = 0; place < length - 1; place++) {
-      this.#slots[place] = table.find(highs[place], lows[place]);
-    }
-  }
-
-  #trust(): number {
-    if (this.#answer < 0) return 0;
-    const days = this.answers.daysSince(this.#answer);
-    return days === 0 ? 1 : 2 ** ((-days * DAY_MS) / this.#halfLifeMs);
-  }
-
-  /** A folder is counted once what is above it is known, so that originals asked for once cost little. */
-  #addEvidence(archive: number, isHit: boolean): void {
-    const { evidence } = this;
-    const path = this.#path;
-    const expected = this.#expected(archive);
-    let isKnown = true;
-    for (let place = 0; place < path.length - 1; place++) {
-      const isAboveKnown = isKnown;
-      isKnown = this.#slots[place] >= 0;
-      if (path.levels[place] > LEVEL.host && !isKnown && !isAboveKnown) break;
-      if (!isKnown) this.#enterPrefix(place);
-      const slot = this.#slots[place];
-      evidence.add(slot, archive, isHit, 1, expected);
-      if (evidence.asked(slot, archive) < (isHit ? NAMED_ANSWERS : NAMED_MISSES)) continue;
-      this.names.add(this.#surt, path, place);
-    }
-  }
-
-  /** The share of hits an archive has in general. */
-  #expected(archive: number): number {
-    const root = this.#slots[0];
-    if (root < 0) return this.model.priors[archive];
-    const asked = this.evidence.asked(root, archive) + 1;
-    return (this.evidence.hits(root, archive) + this.model.priors[archive]) / asked;
-  }
-
   #reason(archive: number): LearntReason {
-    const path = this.#path;
-    const last = path.length - 1;
-    if (this.#answer >= 0) {
-      const known = this.answers.of(this.#answer, archive);
-      if (known === KNOWN.hit) return { kind: "had-it" };
-      if (known === KNOWN.miss) return { kind: "lacked-it" };
-    }
-    let telling = -1;
-    let longest = -1;
-    for (let place = 0; place < last; place++) {
-      const slot = this.#slots[place];
-      const hinted = this.hintedAt(archive, place).asked;
-      const asked = slot < 0 ? 0 : this.evidence.asked(slot, archive) - hinted;
+    const known = this.known(archive);
+    if (known !== KNOWN.nothing) return { kind: known === KNOWN.hit ? "had-it" : "lacked-it" };
+    const { texts } = this.#path;
+    let [telling, longest] = [-1, -1];
+    for (let place = 0; place < texts.length; place++) {
+      const asked = this.#rows[place] < 0 ? 0 : this.counts.asked(this.#rows[place], archive);
       if (asked > 0.5) longest = place;
       if (asked >= TELLING) telling = place;
     }
     const place = telling >= 0 ? telling : longest;
-    if (place < 0) return { kind: this.archives[archive].scope === undefined ? "unknown" : "hint" };
-    const slot = this.#slots[place];
-    const hinted = this.hintedAt(archive, place);
-    const asked = Math.max(1, Math.round(this.evidence.asked(slot, archive) - hinted.asked));
-    const found = Math.max(0, Math.round(this.evidence.hits(slot, archive) - hinted.hits));
-    const hits = Math.min(asked, found);
-    const prefix = place === 0 ? undefined : path.textOf(this.#surt, place);
+    if (place < 0) return { kind: hasScope(this.archives[archive]) ? "hint" : "unknown" };
+    const asked = Math.max(1, Math.round(this.counts.asked(this.#rows[place], archive)));
+    const hits = Math.min(asked, Math.round(this.counts.hits(this.#rows[place], archive)));
+    const prefix = place === 0 ? undefined : texts[place].replace(/[,/?]$/, "");
     return { kind: "others", hits, asked, prefix };
   }
 
-  /** What the scope of an archive counts for at a prefix of a path, as if it were answers. */
-  hintedAt(
-    archive: number,
-    place: number,
-    { highs, lows }: KeyPath = this.#path,
-  ): { readonly asked: number; readonly hits: number } {
-    const { scope, probability } = this.archives[archive];
-    if (scope === undefined) return NO_HINT;
-    if (place === 0) return { asked: BEYOND_ANSWERS, hits: BEYOND_ANSWERS * BEYOND_SCOPE };
-    const isHinted = scope.some((prefix) => {
-      const path = new KeyPath();
-      path.take(encoder.encode(prefix));
-      const last = path.length - 2;
-      return path.highs[last] === highs[place] && path.lows[last] === lows[place];
+  /** Learns from an answer. Failures are not answers: leave them out. */
+  observe(observation: Observation): void {
+    const { surt, mementos, mapLikelihood, propensity = 1, isOutside, network, map } = observation;
+    const archive = this.numberOf(observation.archive);
+    if (archive < 0) return;
+    this.#look(surt, archive);
+    const isHit = mementos > 0;
+    const known = this.known(archive);
+    this.#enterOriginal();
+    this.answers.note(this.#answer, archive, isHit, this.#day);
+    if (observation.isTeaching === false) return;
+    this.observations++;
+    const logit = observation.logit ?? this.model.logit(archive, mapLikelihood);
+    if (observation.isAside === true) this.policy.noteAside(archive, propensity, mementos);
+    else if (isOutside === true) this.policy.noteOutside(archive, logit, isHit);
+    else this.policy.note(archive, logit, propensity, mementos);
+    this.model.update(archive, isHit, this.#path, mapLikelihood);
+    // The same answer for the same original says nothing new about others.
+    if (known !== KNOWN.nothing && (known === KNOWN.hit) === isHit) return;
+    if (map !== undefined) {
+      const time = this.#now();
+      this.maps.note(observation.archive, map, { isHit, propensity, surt, time });
+    }
+    this.#count(archive, isHit, {
+      network: network === undefined ? undefined : hashOf(network, this.#seed),
+      day: isOutside === true ? undefined : this.#day,
     });
-    return isHinted
-      ? { asked: SCOPE_ANSWERS, hits: SCOPE_ANSWERS * withinScope(probability) }
-      : NO_HINT;
+  }
+
+  #count(archive: number, isHit: boolean, witness: Parameters<PrefixCounts["add"]>[3]): void {
+    for (let place = 0; place < this.#path.texts.length; place++) {
+      if (this.#rows[place] < 0) this.#enterPrefix(place);
+      this.counts.rows.use(this.#rows[place]);
+      this.counts.add(this.#rows[place], archive, isHit, witness);
+    }
+  }
+
+  /** Takes what others know of a prefix as so many answers, of which so many were hits. */
+  seed(archive: number, prefix: string, asked: number, hits: number): void {
+    const found = this.counts.rows.find(prefix);
+    const row = found < 0 ? this.counts.enter(prefix) : found;
+    const at = this.counts.at(row, archive);
+    this.counts.data[at] += asked;
+    this.counts.data[at + 1] += hits;
+  }
+
+  /** Goes on with other archives: what is known of those that stay is kept, by their ids. */
+  replaceArchives(archives: readonly LearntArchive[]): void {
+    const { counts, answers } = this;
+    const [state, tables] = [this.state, this.tables];
+    this.#start(archives);
+    this.restore(state, tables, counts.rows.keys, answers.rows.keys);
+    this.maps.keepOnly(new Set(this.#numbers.keys()));
+  }
+
+  /** All numbers that were learnt, in the order of {@link restore}. */
+  get tables(): readonly Table[] {
+    const { counts, answers, model, policy } = this;
+    const { seen, answered, hits, measured, toLearn } = policy;
+    const { weights, squares, losses } = model;
+    const ofPolicy = [seen, answered, hits, measured, toLearn];
+    return [counts, answers, weights, squares, losses, ...ofPolicy];
+  }
+
+  get state(): LearnerState {
+    return {
+      archives: this.archives.map(({ id }) => id),
+      recall: this.policy.recall,
+      seed: this.#seed,
+      epoch: this.#epoch,
+      lookups: this.policy.lookups,
+      observations: this.observations,
+      history: this.history,
+      taken: [...this.taken],
+      maps: this.maps.state,
+    };
+  }
+
+  /** Takes what another learner knew; this one is new. What was measured for another recall is left out. */
+  restore(
+    state: LearnerState,
+    tables: readonly Table[],
+    prefixes: readonly string[],
+    originals: readonly number[],
+  ): void {
+    for (const prefix of prefixes.slice(0, this.counts.rows.capacity)) this.counts.enter(prefix);
+    for (const original of originals.slice(0, this.answers.rows.capacity)) {
+      this.answers.enter(original);
+    }
+    const from = state.archives.map((id) => this.numberOf(id));
+    const { measured } = this.policy;
+    for (const [i, table] of this.tables.entries()) {
+      if (state.recall !== this.policy.recall && table === measured) continue;
+      copyRows(tables[i], table, from, this.archives.length);
+    }
+    this.#seed = state.seed;
+    this.#epoch = state.epoch;
+    this.observations = state.observations;
+    this.history = [...state.history];
+    for (const name of state.taken) this.taken.add(name);
+    this.maps.restore(state.maps);
+    this.policy.lookups = state.lookups;
+    this.policy.plan();
+    this.model.chooseAll();
+  }
+
+  /** Predicts for all archives, or for one. */
+  #look(surt: string, only?: number): void {
+    this.#setClock();
+    if (surt !== this.#path.surt) this.#path = prefixesOf(surt);
+    const { texts } = this.#path;
+    this.#findRows();
+    this.#answer = this.answers.rows.find(hashOf(surt, this.#seed));
+    for (const [archive, { scope = [], probability }] of this.archives.entries()) {
+      const within = scope.filter((prefix) => surt.startsWith(prefix));
+      const isWithin = within.length > 0;
+      this.#priorStarts[archive] = Math.max(0, ...within.map(({ length }) => length));
+      this.#priors[archive] =
+        scope.length === 0
+          ? (probability ?? DEFAULT_PROBABILITY)
+          : isWithin
+            ? Math.max(probability ?? 0, WITHIN_SCOPE)
+            : BEYOND_SCOPE;
+    }
+    const facts: Facts = {
+      path: this.#path,
+      rows: this.#rows.subarray(0, texts.length),
+      counts: this.counts,
+      answers: this.answers,
+      answer: this.#answer,
+      trust: this.#trust(),
+      priors: this.#priors,
+      priorStarts: this.#priorStarts,
+    };
+    this.model.predict(facts, only);
+  }
+
+  #findRows(): void {
+    const { texts } = this.#path;
+    for (let place = 0; place < texts.length; place++) {
+      this.#rows[place] = this.counts.rows.find(texts[place]);
+    }
+  }
+
+  /** The new row may have been that of another prefix of this path. */
+  #enterPrefix(place: number): void {
+    this.counts.enter(this.#path.texts[place]);
+    this.#findRows();
+  }
+
+  #enterOriginal(): void {
+    if (this.#answer < 0) {
+      this.#answer = this.answers.enter(hashOf(this.#path.surt, this.#seed));
+    }
+    this.answers.rows.use(this.#answer);
+  }
+
+  #trust(): number {
+    if (this.#answer < 0) return 0;
+    const days = this.answers.age(this.#answer, this.#day);
+    return 2 ** ((-days * DAY_MS) / (this.options.halfLifeMs ?? DEFAULT_HALF_LIFE_MS));
   }
 
   #now(): number {
     return (this.options.now ?? Date.now)();
   }
 
-  #setClock(time: number): void {
-    this.evidence.epoch = Math.floor((time / this.#halfLifeMs) * EPOCHS_PER_HALF_LIFE) & 0xffff;
-    this.answers.epoch = Math.floor(time / DAY_MS) & 0xffff;
+  #setClock(): void {
+    const time = this.#now();
+    this.#day = Math.floor(time / DAY_MS);
+    const { halfLifeMs = DEFAULT_HALF_LIFE_MS } = this.options;
+    const epoch = Math.floor((time / halfLifeMs) * EPOCHS);
+    if (this.#epoch >= 0 && epoch > this.#epoch) {
+      this.counts.decay(2 ** (-(epoch - this.#epoch) / EPOCHS));
+    }
+    this.#epoch = Math.max(this.#epoch, epoch);
   }
 }
 
-/** The last number that is 1, 2 or 5 times a power of ten, from 100 on; 0 before. */
-function lastMark(lookups: number): number {
-  if (lookups < 100) return 0;
-  const power = 10 ** Math.floor(Math.log10(lookups));
-  const lead = lookups / power;
-  return power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
+function hasScope({ scope = [] }: LearntArchive): boolean {
+  return scope.length > 0;
 }
 
-/** The mark that follows one, or 0. */
-function nextMark(mark: number): number {
-  if (mark === 0) return 100;
-  return mark * (String(mark).startsWith("2") ? 2.5 : 2);
+/** Copies rows between tables of different archives; `to` has for each archive of the first its place in the second, or -1. */
+function copyRows(from: Table, to: Table, places: readonly number[], archives: number): void {
+  const width = from.own + from.each * places.length;
+  const newWidth = to.own + to.each * archives;
+  const rows = Math.min(from.data.length / width, to.data.length / newWidth);
+  for (let row = 0; row < rows; row++) {
+    const [start, newStart] = [row * width, row * newWidth];
+    for (let at = 0; at < from.own; at++) to.data[newStart + at] = from.data[start + at];
+    for (const [old, place] of places.entries()) {
+      if (place < 0) continue;
+      const [at, newAt] = [start + from.own + old * from.each, newStart + to.own + place * to.each];
+      for (let i = 0; i < from.each; i++) to.data[newAt + i] = from.data[at + i];
+    }
+  }
 }
-
-const encoder = new TextEncoder();

@@ -11,8 +11,12 @@ export interface Archive {
   readonly name: string;
   /** What an original URI is written behind, as it is, to ask for its TimeMap; ends in `/`. */
   readonly timemap: string | undefined;
-  /** The same for a TimeGate. An archive has one of them at least. */
+  /** The same for a TimeGate. */
   readonly timegate: string | undefined;
+  /** A CDX server, which is asked where there is no TimeMap. An archive has one of these three at least. */
+  readonly cdx?: string | undefined;
+  /** With `cdx`: what a datetime and a URI are written behind for the address of a memento; ends in `/`. */
+  readonly replay?: string | undefined;
   /** How likely it is, from 0 to 1, that the archive holds a URI nothing else is known about. */
   readonly probability: number | undefined;
   /** What it collects: prefixes of keys, such as `gov,` and `com,example)/news/`. */
@@ -32,8 +36,12 @@ export interface Archive {
 }
 
 /** The address of an archive itself, as far as its list tells: the origin it answers at. */
-export function homeOf({ timegate, timemap }: Pick<Archive, "timegate" | "timemap">): string {
-  return new URL("/", timegate ?? timemap).href;
+export function homeOf({
+  timegate,
+  timemap,
+  cdx,
+}: Pick<Archive, "timegate" | "timemap" | "cdx">): string {
+  return new URL("/", timegate ?? timemap ?? cdx).href;
 }
 
 /**
@@ -122,8 +130,13 @@ class EntryReader {
     const id = this.#text("id");
     const timemap = this.#prefix("timemap");
     const timegate = this.#prefix("timegate");
-    if (timemap === undefined && timegate === undefined) {
-      throw this.fault(`it has neither "timemap" nor "timegate"; one of them is needed to ask it`);
+    const cdx = this.#optional("cdx") === undefined ? undefined : this.#address("cdx");
+    const replay = this.#prefix("replay");
+    if (timemap === undefined && timegate === undefined && cdx === undefined) {
+      throw this.fault(`it has no "timemap", "timegate" or "cdx"; one of them is needed to ask it`);
+    }
+    if (cdx !== undefined && replay === undefined) {
+      throw this.fault(`it has "cdx" without "replay", the address that its mementos begin with`);
     }
     return {
       ...this.#members,
@@ -131,6 +144,7 @@ class EntryReader {
       name: this.#optional("name") === undefined ? id : this.#text("name"),
       timemap,
       timegate,
+      ...(cdx === undefined ? {} : { cdx, replay }),
       probability: this.#number("probability", (value) => value >= 0 && value <= 1, "0 to 1"),
       scope: this.#scope(),
       mementomap: this.#optional("mementomap") === undefined ? undefined : this.#text("mementomap"),
@@ -168,6 +182,11 @@ class EntryReader {
 
   #prefix(name: string): string | undefined {
     if (this.#optional(name) === undefined) return undefined;
+    const value = this.#address(name);
+    return value.endsWith("/") ? value : `${value}/`;
+  }
+
+  #address(name: string): string {
     const value = this.#text(name);
     const isWebAddress = /^https?:\/\//i.test(value) && URL.canParse(value);
     if (!isWebAddress) {
@@ -175,7 +194,7 @@ class EntryReader {
         `${quote(name)} is ${quote(value)}; an address with http:// or https:// is expected`,
       );
     }
-    return value.endsWith("/") ? value : `${value}/`;
+    return value;
   }
 
   #number(name: string, isGood: (value: number) => boolean, expected: string): number | undefined {

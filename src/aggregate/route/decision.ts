@@ -53,8 +53,6 @@ export interface Decision {
   readonly key?: string | undefined;
   /** How often that key was captured, as the map writes it. */
   readonly frequency?: string | undefined;
-  /** The first and the last year that it holds something of the host of, where its map is packed and states them. */
-  readonly years?: Answer["years"] | undefined;
   /** What was learnt that decided: `0 of 312 lookups under org,example found anything`. */
   readonly why?: string | undefined;
 }
@@ -84,6 +82,10 @@ export interface RouteRequest {
   readonly referer?: string | undefined;
   /** No archive will be asked: somebody wants to know which would be. */
   readonly isPreview?: boolean | undefined;
+  /** The network of the client, which may teach only so much; undefined for the operator's own. */
+  readonly network?: string | undefined;
+  /** Whether the client forces requests to archives, from which nothing is learnt; default false. */
+  readonly isForced?: boolean | undefined;
 }
 
 /** Decides which archives are asked. Synchronous: it stands in the way of every request. */
@@ -91,21 +93,6 @@ export interface Router {
   readonly archives: readonly Archive[];
   /** One decision for every archive: those asked first, the most useful first. */
   route(request: RouteRequest): readonly Decision[];
-  /**
-   * Decides about a lookup that can be given the answer of an earlier one: returns the archives to ask as a sample, or
-   * undefined if the answer lacks an archive that is to be asked, in which case the lookup is not counted. A router
-   * without this method has earlier answers given again in any case.
-   */
-  repeat?(request: RouteRequest, given: GivenAnswer): readonly Decision[] | undefined;
-}
-
-/** An earlier answer, as far as it concerns decisions. */
-export interface GivenAnswer {
-  readonly mementos: number;
-  /** How many archives they are of. */
-  readonly archives: number;
-  /** Whether a request for a new one is under way, so that this one is given even if it lacks an archive. */
-  readonly isBeingReplaced: boolean;
 }
 
 /** A decision as it is told to programs; what is not known is null. */
@@ -118,8 +105,6 @@ interface DecisionJson {
   readonly likelihood: number;
   readonly key: string | null;
   readonly frequency: string | null;
-  /** Where a packed map states the years of the host. */
-  readonly years?: readonly [first: number, last: number];
   /** Where what was learnt decided, and only there. */
   readonly why?: string;
 }
@@ -131,7 +116,6 @@ export function decisionJson({
   likelihood,
   key,
   frequency,
-  years,
   why,
 }: Decision): DecisionJson {
   return {
@@ -142,18 +126,17 @@ export function decisionJson({
     likelihood: Math.round(likelihood * 1e4) / 1e4,
     key: key ?? null,
     frequency: frequency ?? null,
-    ...(years === undefined ? {} : { years }),
     ...(why === undefined ? {} : { why }),
   };
 }
 
 /** What a map says of the key that decided. */
-export type DecidingKey = Pick<Answer, "key" | "frequency" | "years">;
+export type DecidingKey = Pick<Answer, "key" | "frequency">;
 
 /**
  * A decision in the making: the router changes its mind as it learns more.
  *
- * Key, frequency and years stay in the map until somebody wants to see them.
+ * Key and frequency stay in the map until somebody wants to see them.
  */
 export class MapDecision implements Decision {
   readonly archive: Archive;
@@ -186,10 +169,6 @@ export class MapDecision implements Decision {
 
   get frequency(): string | undefined {
     return this.#deciding?.().frequency;
-  }
-
-  get years(): Answer["years"] | undefined {
-    return this.#deciding?.().years;
   }
 
   get why(): string | undefined {
@@ -234,7 +213,7 @@ export class MapDecision implements Decision {
   }
 
   toJSON(): Decision {
-    const { archive, isAsked, reason, likelihood, key, frequency, years, why } = this;
+    const { archive, isAsked, reason, likelihood, key, frequency, why } = this;
     return {
       archive,
       isAsked,
@@ -242,7 +221,6 @@ export class MapDecision implements Decision {
       likelihood,
       key,
       frequency,
-      ...(years === undefined ? {} : { years }),
       ...(why === undefined ? {} : { why }),
     };
   }

@@ -1,4 +1,5 @@
-import { updatedAtOf } from "../../map/lookup/map-head.ts";
+import { formatBytes } from "../../format.ts";
+import { updatedAtOf } from "../../ukvs/head.ts";
 import { readFile, rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { ioError, isMementoMapError, MementoMapError } from "../../errors.ts";
@@ -63,6 +64,8 @@ interface KeptMapOptions extends MapGuardOptions {
   readonly isFetching?: boolean | undefined;
   readonly fetch?: FreshMapOptions | undefined;
   readonly now?: (() => number) | undefined;
+  /** How many bytes the map may have, decompressed; default no more than an index can have. */
+  readonly room?: (() => number) | undefined;
   /** Another map is in use. */
   readonly onChange: () => void;
   readonly onFailure?: ((archive: Archive, error: MementoMapError) => void) | undefined;
@@ -200,8 +203,9 @@ export class KeptMap {
     try {
       await this.#read(stamp);
     } catch (error) {
-      // A fetched map with faults is of no use: without it, it is fetched again.
-      const isFaulty = isMementoMapError(error) && error.code !== "MM_IO";
+      // A fetched map with faults is of no use: without it, it is fetched again. One that is too large is not.
+      const isFaulty =
+        isMementoMapError(error) && error.code !== "MM_IO" && error.code !== "MM_LIMIT";
       if (isFaulty && this.#fresh !== undefined) await this.#remove();
       throw error;
     }
@@ -212,7 +216,7 @@ export class KeptMap {
     const isChecked = this.#isChecked;
     this.#isChecked = false;
     const { path } = this.#place;
-    const index = await readMap(path, { isChecked });
+    const index = await readMap(path, { isChecked, maxBytes: this.#options.room?.() });
     const extent =
       index instanceof PackedLookup
         ? packedExtent(index.header)
@@ -221,7 +225,7 @@ export class KeptMap {
     if (old !== undefined && extent !== undefined) {
       refuseShrunk(old, extent, path, this.#options);
     }
-    if (isEmpty(index)) throw noRecords(path);
+    if (index.isEmpty) throw noRecords(path);
     const updatedAt = updatedAtOf(index.headers);
     const { maxMapAgeMs = Infinity } = this.#options;
     const madeAt = updatedAt ?? mtimeMs;
@@ -247,10 +251,6 @@ export class KeptMap {
   }
 }
 
-function isEmpty(index: RoutedMap["index"]): boolean {
-  return index instanceof PackedLookup ? index.isEmpty : index.rows.records === 0;
-}
-
 /** Without a record, nothing is known: the archive is asked as one that has no map. */
 function noRecords(path: string): MementoMapError {
   return new MementoMapError("MM_EMPTY", "the map has no records, so nothing is known from it", {
@@ -273,13 +273,13 @@ export async function pause(): Promise<void> {
  * Holds the map and its index; of a packed map, its bytes.
  *
  * @param options `isChecked`: the lines were checked when the file was written.
- * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_CUT; MM_LIMIT for maps of 2 GiB and more.
+ * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_CUT; MM_LIMIT for maps that are larger.
  */
 export async function readMap(
   path: string,
-  options: { readonly isChecked?: boolean } = {},
+  options: { readonly isChecked?: boolean; readonly maxBytes?: number | undefined } = {},
 ): Promise<RoutedMap["index"]> {
-  const bytes = await plainBytes(path);
+  const bytes = await plainBytes(path, Math.min(MAX_INDEX_BYTES, options.maxBytes ?? Infinity));
   if (isPacked(bytes)) return PackedLookup.ofInSlices(bytes, { source: path, pause });
   if (options.isChecked !== true) await check(bytes, path);
   return MemoryIndex.buildInSlices(bytes, { source: path, pause });
@@ -293,15 +293,28 @@ async function check(bytes: Uint8Array, path: string): Promise<void> {
   }
 }
 
-async function plainBytes(path: string): Promise<Uint8Array> {
+async function plainBytes(path: string, maxBytes: number): Promise<Uint8Array> {
+  if (((await stampIfThere(path))?.size ?? 0) > maxBytes) throw tooLarge(path, maxBytes);
   const stored = await readFile(path).catch((error: unknown) => {
     throw ioError(error, path);
   });
   if (recognizeCompression(stored) === undefined) return stored;
   const parts: Uint8Array[] = [];
-  const options = { source: path, maxDecompressedBytes: MAX_INDEX_BYTES };
-  for await (const chunk of decompressed(slices(stored), options)) parts.push(chunk);
+  let length = 0;
+  for await (const chunk of decompressed(slices(stored), { source: path })) {
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge(path, maxBytes);
+    parts.push(chunk);
+  }
   return Buffer.concat(parts);
+}
+
+function tooLarge(path: string, maxBytes: number): MementoMapError {
+  return new MementoMapError(
+    "MM_LIMIT",
+    `the map is larger than the ${formatBytes(maxBytes)} that are left for it; see the setting map-memory`,
+    { position: { source: path } },
+  );
 }
 
 /** Bytes in parts, with a pause behind each. */

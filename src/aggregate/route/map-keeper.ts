@@ -27,6 +27,8 @@ export interface MapKeeperOptions extends MapGuardOptions {
   readonly folder?: string | undefined;
   /** Older maps are not believed where they say absent; default that age does not matter. */
   readonly maxMapAgeMs?: number | undefined;
+  /** Bytes of all maps in memory; default 1 GiB. Of it, a map that is fetched may have a quarter. */
+  readonly maxMemoryBytes?: number | undefined;
   /** How often to look whether files changed; default 10 s. */
   readonly checkEveryMs?: number | undefined;
   /**
@@ -44,6 +46,10 @@ export interface MapKeeperOptions extends MapGuardOptions {
   /** Called when the router goes by other maps than before. */
   readonly onChange?: (() => void) | undefined;
 }
+
+const DEFAULT_MEMORY = 2 ** 30;
+/** Of the memory for maps, what one of another server may have. */
+const FETCHED_SHARE = 0.25;
 
 /**
  * Gives a router the maps of its archives, and keeps them up to date.
@@ -187,7 +193,17 @@ export class MapKeeper {
     const onChange = (): void => {
       this.#hasChanges = true;
     };
-    return new KeptMap(archive, place, { ...this.#options, onChange });
+    const { maxMemoryBytes = DEFAULT_MEMORY, fetch } = this.#options;
+    const isFetched = place.address !== undefined;
+    const maxBytes = isFetched ? maxMemoryBytes * FETCHED_SHARE : maxMemoryBytes;
+    const room = (): number => {
+      let left = maxMemoryBytes;
+      for (const kept of this.#kept.values()) if (kept !== map) left -= kept.state.bytes;
+      return Math.max(0, Math.min(left, maxBytes));
+    };
+    const options = { ...this.#options, fetch: { maxBytes, ...fetch }, room, onChange };
+    const map: KeptMap = new KeptMap(archive, place, options);
+    return map;
   }
 
   /** Makes the folder for maps that are fetched; none of them may replace a map that others write. */
@@ -254,14 +270,12 @@ export function mapFilesOf(archives: readonly Archive[]): string[] {
   );
 }
 
-function placeOf(
-  { id, mementomap, timegate, timemap }: Archive,
-  folder: string,
-): MapPlace | undefined {
+function placeOf(archive: Archive, folder: string): MapPlace | undefined {
+  const { id, mementomap } = archive;
   if (mementomap === undefined) return undefined;
   const path = join(folder, `${encodeURIComponent(id)}.ukvs`);
   if (mementomap === DISCOVERED) {
-    return { path, address: homeOf({ timegate, timemap }), isDirect: false };
+    return { path, address: homeOf(archive), isDirect: false };
   }
   return isWebAddress(mementomap)
     ? { path, address: mementomap, isDirect: "if-map" }

@@ -2,7 +2,6 @@ import type { Archive } from "./archive.ts";
 import {
   type ArchiveRates,
   type Decision,
-  type GivenAnswer,
   HitRates,
   isSample,
   MapDecision,
@@ -23,10 +22,9 @@ import { AnsweredPages, looksLikePageRequisite, pageOfReferer } from "./referer.
 import { RoutedLookup } from "./routed-lookup.ts";
 import { RoutedMaps } from "./routed-maps.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { chanceOf } from "../learn/hit-model.ts";
-import { KNOWN } from "../learn/evidence.ts";
-import type { KeptHit, Learner } from "../learn/learner.ts";
-import { takeLearntMap } from "../learn/learnt-prior.ts";
+import { chanceOf } from "../learn/model.ts";
+import type { Learner } from "../learn/learner.ts";
+import { takeLearntMap } from "../learn/shared-map.ts";
 
 export interface MapRouterOptions {
   /** Asks every archive that may be asked, whatever maps say; default false. */
@@ -57,7 +55,7 @@ const LIKELIHOOD_WITHOUT_MAP = 0.0544;
 /**
  * Decides by the maps of archives which of them are asked.
  *
- * One lookup answers for all maps in text; packed maps are asked one by one. A decision goes by the first that holds: the request leaves the
+ * The key of a URI is made once, and maps are asked one by one. A decision goes by the first that holds: the request leaves the
  * archive out; it is dormant; it holds nothing of the time asked for; its map has the URI or has it
  * not; it has no map. Where the map does not have the URI, the archive is asked all the same if it
  * has the page that embeds it, or by chance, to learn. Of those to be asked the least likely are
@@ -72,7 +70,7 @@ export class MapRouter implements Router {
   #rates: readonly ArchiveRates[];
   readonly #answered = new AnsweredPages();
   readonly #estimate = new Estimate();
-  #maps = RoutedMaps.none();
+  #maps = new RoutedMaps();
   /** Counts replacements, so that one which was overtaken does nothing. */
   #replacements = 0;
 
@@ -103,23 +101,23 @@ export class MapRouter implements Router {
     this.#replacements += 1;
     const replacement = this.#replacements;
     const ordered = archives.map(({ id }) => maps.get(id));
-    const routed = await RoutedMaps.build(ordered, pause);
+    const routed = new RoutedMaps(ordered);
+    await pause();
     if (replacement !== this.#replacements) return;
     this.#archives = archives;
     this.#rates = archives.map((archive) => this.#hitRates.of(archive));
     this.#maps = routed;
     for (const { id } of archives) this.#options.learner?.maps.use(id, versionOf(maps.get(id)));
-    await this.learnFromMaps(pause);
+    this.learnFromMaps();
   }
 
   /** Has the learner begin with what others learnt, where maps tell that. */
-  async learnFromMaps(pause: () => Promise<void>): Promise<void> {
+  learnFromMaps(): void {
     const { learner } = this.#options;
     if (learner === undefined) return;
-    const maps = this.#maps;
     for (const [number, { id, mementomap: source = "" }] of this.#archives.entries()) {
-      const index = maps.of(number)?.index;
-      if (index instanceof MemoryIndex) await takeLearntMap(learner, id, index, { source, pause });
+      const index = this.#maps.of(number)?.index;
+      if (index instanceof MemoryIndex) takeLearntMap(learner, id, index, source);
     }
   }
 
@@ -142,8 +140,9 @@ export class MapRouter implements Router {
   /** What an archive answered for reasons that the learner did not decide says as much of it. */
   #teach({ archive, learnt, reason, map, lookup }: MapDecision, mementos: number): void {
     const { learner, sampleShare = 0.01 } = this.#options;
-    if (learner === undefined) return;
-    const isOutside = learnt === undefined && reason === "broadcast";
+    // Only a client has every archive queried where there is a learner.
+    if (learner === undefined || reason === "broadcast") return;
+    const { isTeaching, network } = lookup;
     const propensity = reason === "sampled" ? sampleShare : 1;
     learner.observe({
       archive: archive.id,
@@ -151,8 +150,9 @@ export class MapRouter implements Router {
       mementos,
       logit: learnt?.logit,
       propensity: learnt?.propensity ?? propensity,
-      isAside: learnt?.isAside ?? !isOutside,
-      isOutside,
+      isAside: learnt?.isAside ?? true,
+      isTeaching,
+      network,
       mapLikelihood: learnt?.mapLikelihood,
       map,
     });
@@ -164,12 +164,13 @@ export class MapRouter implements Router {
 
   #route(request: RouteRequest): readonly MapDecision[] {
     const { isBroadcasting = false, learner } = this.#options;
-    const lookup = new RoutedLookup(request.uri, learner);
+    const { uri, network } = request;
+    const lookup = new RoutedLookup(uri, learner, network);
     if (!isBroadcasting) {
-      this.#maps.lookUp(request.uri);
-      learner?.look(this.#maps.surt);
-      if (request.isPreview === true) learner?.consider();
-      else learner?.begin();
+      this.#maps.lookUp(uri);
+      learner?.look(lookup.surt);
+      const mayTeach = request.isPreview !== true && request.isForced !== true;
+      lookup.isTeaching = mayTeach && learner?.begin(network) === true;
     }
     const decisions: MapDecision[] = [];
     for (let number = 0; number < this.#archives.length; number++) {
@@ -179,36 +180,6 @@ export class MapRouter implements Router {
     }
     if (!isBroadcasting) this.#askMore(decisions, request);
     return narrowed(decisions, request);
-  }
-
-  repeat(
-    request: RouteRequest,
-    { mementos, archives, isBeingReplaced }: GivenAnswer,
-  ): readonly Decision[] | undefined {
-    const { learner, isBroadcasting } = this.#options;
-    if (learner === undefined || isBroadcasting === true) return [];
-    const decisions = this.#route({ ...request, isPreview: true });
-    const samples: Decision[] = [];
-    const kept: KeptHit[] = [];
-    for (const decision of decisions) {
-      if (!decision.isAsked) break;
-      const archive = learner.numberOf(decision.archive.id);
-      if (isSample(decision)) samples.push(decision);
-      else if (archive >= 0) {
-        const known = learner.known(archive);
-        const isLacking =
-          known === KNOWN.nothing || (known === KNOWN.hit && kept.length === archives);
-        if (isLacking && !isBeingReplaced) return undefined;
-        const isAside = decision.learnt?.isAside ?? true;
-        if (known === KNOWN.hit && !isLacking) kept.push({ archive, isAside });
-      }
-    }
-    learner.begin();
-    for (const { archive, learnt } of decisions) {
-      if (learnt !== undefined) learner.count(learner.numberOf(archive.id), learnt);
-    }
-    learner.keep(kept, mementos);
-    return samples;
   }
 
   #decide(decision: MapDecision, number: number, request: RouteRequest): void {
@@ -233,21 +204,21 @@ export class MapRouter implements Router {
     const maps = this.#maps;
     const map = maps.of(number);
     if (map === undefined) {
-      this.#decideWithoutMap(decision, number, request);
+      this.#decideWithoutMap(decision, number);
       return;
     }
     if (this.#options.learner?.maps.staleOf(archive.id) !== undefined) {
-      this.#decideWithoutMap(decision, number, request, "old-map");
+      this.#decideWithoutMap(decision, number, "old-map");
       return;
     }
-    const isPresent = maps.ask(number, map);
+    const isPresent = maps.ask(map);
     const { isStated, distance, isOwnKey } = maps;
     decision.skip("not-in-map");
-    if (isStated) decision.decidedBy(maps.deciding(number, map));
+    if (isStated) decision.decidedBy(maps.deciding(map));
     if (!isPresent) {
-      if (this.#isTooOld(map)) this.#decideWithoutMap(decision, number, request, "old-map");
+      if (this.#isTooOld(map)) this.#decideWithoutMap(decision, number, "old-map");
       else if (!knowsAbsence(map, isStated) || this.#isPrior(archive, map)) {
-        this.#decideWithoutMap(decision, number, request);
+        this.#decideWithoutMap(decision, number);
       } else decision.map = "absent";
       return;
     }
@@ -264,7 +235,7 @@ export class MapRouter implements Router {
     const rates = this.#rates[number];
     decision.mementos = mementos;
     // A wildcard, or a page with any query, covers what is not held, too: what was learnt knows better.
-    if (!isOwnKey && this.#decideByLearnt(decision, request, likelihood)) {
+    if (!isOwnKey && this.#decideByLearnt(decision, likelihood)) {
       if (decision.reason === "likely") decision.reason = "in-map";
       return;
     }
@@ -287,25 +258,19 @@ export class MapRouter implements Router {
   #decideWithoutMap(
     decision: MapDecision,
     number: number,
-    request: RouteRequest,
     reason: "no-map" | "old-map" = "no-map",
   ): void {
-    if (!this.#decideByLearnt(decision, request)) this.#askWithoutMap(decision, number, reason);
+    if (!this.#decideByLearnt(decision)) this.#askWithoutMap(decision, number, reason);
   }
 
   /** Whether what was learnt decides; nothing is learnt of an archive that the learner does not know. */
-  #decideByLearnt(
-    decision: MapDecision,
-    { isPreview }: RouteRequest,
-    mapLikelihood?: number,
-  ): boolean {
+  #decideByLearnt(decision: MapDecision, mapLikelihood?: number): boolean {
     const { learner } = this.#options;
     const number = learner?.numberOf(decision.archive.id) ?? -1;
     if (learner === undefined || number < 0) return false;
-    const learnt =
-      isPreview === true
-        ? learner.preview(number, mapLikelihood)
-        : learner.decide(number, mapLikelihood);
+    const learnt = decision.lookup.isTeaching
+      ? learner.decide(number, mapLikelihood)
+      : learner.preview(number, mapLikelihood);
     decision.decideByLearnt(learnt, chanceOf(learnt.logit));
     return true;
   }
@@ -342,7 +307,7 @@ export class MapRouter implements Router {
     for (const [number, decision] of decisions.entries()) {
       if (decision.reason !== "not-in-map") continue;
       const map = this.#maps.of(number);
-      const isInMap = map !== undefined && this.#maps.ask(number, map);
+      const isInMap = map !== undefined && this.#maps.ask(map);
       if (isInMap || answered.includes(decision.archive.id)) {
         decision.ask("referer", LIKELIHOOD_BY_REFERER, this.#rates[number].byReferer);
       }

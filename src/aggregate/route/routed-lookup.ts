@@ -4,18 +4,21 @@ import type { Learner } from "../learn/learner.ts";
 import type { Archive } from "./archive.ts";
 import { looksLikePageRequisite } from "./referer.ts";
 
-const encoder = new TextEncoder();
-
 /** What the decisions of one lookup share. Nothing of it is computed before it is needed. */
 export class RoutedLookup {
   readonly uri: string;
   readonly #learner: Learner | undefined;
+  /** The network of the client; undefined for the operator's own. */
+  readonly network: string | undefined;
+  /** Whether answers teach more than what an archive has of this original. */
+  isTeaching = true;
   #surt: string | undefined;
   #page: string | undefined;
 
-  constructor(uri: string, learner?: Learner) {
+  constructor(uri: string, learner?: Learner, network?: string) {
     this.uri = uri;
     this.#learner = learner;
+    this.network = network;
   }
 
   /** The SURT of the URI, with its query. */
@@ -34,7 +37,7 @@ export class RoutedLookup {
     const learner = this.#learner;
     const number = learner?.numberOf(id) ?? -1;
     if (learner === undefined || number < 0) return "the archive is not in the list any more";
-    learner.look(encoder.encode(this.surt));
+    learner.look(this.surt);
     return learner.explain(number).reason;
   }
 }

@@ -1,13 +1,15 @@
+import { hasSurt } from "../../map/lookup/map-lookup.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import type { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { datetimeOfEpochMs, formatDatetime } from "../../memento/datetime.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { Archive } from "./archive.ts";
 import { SLASH } from "../../bytes/bytes.ts";
+import { areKnownRules } from "../../surt/rules.ts";
 
 /** The map of an archive, as a router uses it. */
 export interface RoutedMap {
-  /** All of the map, in memory. A packed map knows of times at most the years of hosts. */
+  /** All of the map, in memory. A packed map knows nothing of times. */
   readonly index: MemoryIndex | PackedLookup;
   /** What the map describes, at that time, in milliseconds since 1970; undefined: nobody knows. */
   readonly updatedAt: number | undefined;
@@ -29,11 +31,9 @@ export interface RoutedMap {
  * @param isStated whether a row of the map says so, and not that there is none.
  */
 export function knowsAbsence({ index: { headers } }: RoutedMap, isStated: boolean): boolean {
-  const { canonicalization, page, sample } = headers.meta;
+  const { canonicalization, page, part, sample } = headers.meta;
   if (sample === true && !isStated) return false;
-  const areKeysKnown =
-    canonicalization === undefined || canonicalization === "surt" || canonicalization === "index";
-  return page === undefined && areKeysKnown;
+  return page === undefined && part === undefined && areKnownRules(canonicalization);
 }
 
 /** A period, both ends included, fourteen digits as numbers; an end that is undefined is open. */
@@ -69,7 +69,7 @@ export function knowsNothingOf(
     ...(from === undefined ? {} : { from: formatDatetime(from) }),
     until: formatDatetime(until),
   };
-  return !index.isPresentDuring(surt, period);
+  return !hasSurt(index.ownRows, surt, 0, surt.length, period);
 }
 
 /**
@@ -86,7 +86,7 @@ export function mayHoldYearOf(
 ): boolean {
   if (areApart(archive, { from: datetime, until: datetime })) return false;
   const year = formatDatetime(datetime).slice(0, 4);
-  return index.isPresentDuring(surt, { from: year, until: year });
+  return hasSurt(index.ownRows, surt, 0, surt.length, { from: year, until: year });
 }
 
 function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {

@@ -1,21 +1,22 @@
+import { formatNumber, formatShare } from "../../format.ts";
+import type { LearningReport } from "../learn/learning-report.ts";
+import { packageVersion } from "../../files/package-file.ts";
+import { plainPath } from "../../http/router.ts";
 import type { ListState } from "../route/archive-list.ts";
 import type { MapState } from "../route/map-keeper.ts";
 import { bySpan } from "../span-ring.ts";
-import { joinHistories } from "../statistics.ts";
-import type { ArchiveCounters } from "../upstream/archive-health.ts";
-import { learningFacts } from "./learning-facts.ts";
+import { joinHistories, type Share } from "../statistics.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ArchiveCounters } from "../ask/state.ts";
 import { contradictionText } from "./service-health.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** What `/about.json` says: the archives as they are now, and what routing saves. */
-export function aboutJson(
-  status: StatusView,
-  service: { readonly version: string; readonly base: string },
-): Record<string, unknown> {
+export function aboutDocument({ base, options: { status } }: Exchange): Record<string, unknown> {
   return {
     name: "mementomap",
-    version: service.version,
-    base: service.base,
+    version: packageVersion(),
+    base,
     startedAt: isoTime(status.startedAt),
     uptimeSeconds: Math.floor((status.now - status.startedAt) / 1000),
     routing: { isOn: status.isRouting, ...status.routing() },
@@ -30,7 +31,7 @@ export function aboutJson(
  * What `/history.json` says: what archives were asked and spared and how often they had mementos, all
  * together and each, and the recall, in each of the last minutes and hours.
  */
-export function historyJson(status: StatusView): Record<string, unknown> {
+export function historyDocument(status: StatusView): Record<string, unknown> {
   const archives = status.archives().map(({ archive, tally }) => [archive.id, tally.history]);
   const all = joinHistories(status.archives().map(({ tally }) => tally.history));
   const recalls = status.recalls();
@@ -72,16 +73,8 @@ function listJson({ takenAt, error }: ListState): unknown {
 }
 
 function requestsJson(counters: ArchiveCounters): Record<string, unknown> {
-  const {
-    requests: sent,
-    cacheHits,
-    revalidations,
-    coalesced,
-    retries,
-    bytes,
-    failures,
-  } = counters;
-  return { sent, cacheHits, revalidations, coalesced, retries, bytes, failures };
+  const { requests: sent, cacheHits, coalesced, bytes, failures } = counters;
+  return { sent, cacheHits, coalesced, bytes, failures };
 }
 
 function mapJson({
@@ -138,11 +131,7 @@ function learningText(status: StatusView): string {
 }
 
 /** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
-export function aboutText(
-  status: StatusView,
-  service: { readonly version: string; readonly base: string; readonly hasMetrics: boolean },
-): string {
-  const { base, version, hasMetrics } = service;
+export function aboutText({ base, routes, options: { status } }: Exchange): string {
   const archives = status.archives().map(({ archive, upstream, map }, index) => {
     const notes = [
       upstream.health === "awake" ? "" : upstream.health.toUpperCase(),
@@ -155,22 +144,16 @@ export function aboutText(
     return `${index + 1}. [${archive.name}](${archive.timemap})${suffix}`;
   });
   const settings = Object.entries(status.settings).map(factLine);
-  return `# mementomap (${version})
+  return `# mementomap (${packageVersion()})
 
 A Memento aggregator that asks the archives which can answer
 
 ## API Endpoints
 
-TimeMap:  ${base}/timemap/{FORMAT}/{URI-R}
-TimeGate: ${base}/timegate/{URI-R} [Accept-Datetime]
-Memento:  ${base}/memento[/{FORMAT}|proxy]/{DATETIME}/{URI-R}
-Summary:  ${base}/summary/{URI-R}
-Route:    ${base}/route/{URI-R}
-About:    ${base}/about
-${hasMetrics ? `Metrics:  ${base}/metrics\n` : ""}OpenAPI:  ${base}/openapi.json
+${endpoints(routes, base).join("\n")}
 
-  {FORMAT}          => link|json|cdxj
-  {DATETIME}        => YYYY[MM[DD[hh[mm[ss]]]]]
+  {format}          => link|json|cdxj
+  {datetime}        => YYYY[MM[DD[hh[mm[ss]]]]]
   [Accept-Datetime] => Header in RFC1123 format
 
 ## Upstream Archives
@@ -181,4 +164,33 @@ ${listFault(status)}${learningText(status)}
 
 ${settings.join("\n")}
 `;
+}
+
+function endpoints(routes: Exchange["routes"], base: string): string[] {
+  return routes
+    .filter(({ isPage }) => isPage !== true)
+    .map(({ path, summary }) => `${base}${plainPath(path)}: ${summary}`);
+}
+
+/** What learning promises and keeps, and what it spared after so many lookups: names and values. */
+function learningFacts(report: LearningReport): readonly (readonly [string, string])[] {
+  const { promised, hits, mementos, spared } = report;
+  return [
+    ["Promised recall", formatShare(promised)],
+    ["Measured, of answers", kept(hits)],
+    ["Measured, of mementos", kept(mementos)],
+    ["Learnt from answers", formatNumber(report.answers)],
+    ...spared.map(
+      ({ lookups, share }) =>
+        [`Spared up to ${formatNumber(lookups)} lookups`, formatShare(share)] as const,
+    ),
+  ];
+}
+
+function kept(of: Share | undefined): string {
+  return of === undefined ? "not known yet" : `${formatShare(of.value)} (${rangeText(of)})`;
+}
+
+function rangeText({ low, high }: Share): string {
+  return `${formatShare(low)} to ${formatShare(high)}`;
 }

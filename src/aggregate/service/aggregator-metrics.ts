@@ -1,158 +1,183 @@
+import type { Aggregator } from "prom-client";
+import { Histogram } from "prom-client";
+import { Metrics, type Sample } from "../../http/metrics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
-import type { ArchiveCounters } from "../upstream/archive-health.ts";
-import {
-  type Count,
-  Metrics,
-  type ReadMetric,
-  type Sample,
-  type Timings,
-} from "../../http/metrics.ts";
-import type { ArchiveStatus, ServiceLoad, ServiceStatus } from "./service-status.ts";
+import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
-const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30];
+
+/** What each metric is, by its name without `mementomap_`; those that end in `total` are counters. */
+const HELP = {
+  lookups_in_progress: "Lookups that archives are asked for.",
+  questions_total: "Questions that clients asked.",
+  archive_asked_total: "Times archives were asked; answers that came from the cache count too.",
+  archive_spared_total: "Times routing spared an archive that a broadcast would have asked.",
+  archive_sampled_total: "Answers of archives that were asked although they were to be spared.",
+  archive_sampled_hits_total: "Those of them with mementos.",
+  learnt_recall:
+    "Share of answers with mementos that is kept: promised, and measured with its 95 % interval.",
+  missed_hit_rate: "Estimated share of spared archives that had mementos, with its 95 % interval.",
+  archive_answers_total: "Answers of archives by what they were.",
+  archive_cached_total: "Answers that did not come from the archive itself.",
+  archive_awake: "1 when an archive is asked, 0 when it is dormant.",
+  archive_failures: "Failures of an archive in a row.",
+  archive_requests_under_way: "Requests to an archive under way.",
+  archive_requests_waiting: "Requests that wait for an archive.",
+  upstream_requests_total: "Requests sent to an archive.",
+  upstream_cache_hits_total: "Answers from the cache.",
+  upstream_stale_total: "Old answers given because there was no new one yet.",
+  upstream_coalesced_total: "Questions answered by a request that was under way.",
+  upstream_bytes_total: "Bytes of bodies, decompressed.",
+  upstream_failures_total: "Requests that failed, by how.",
+  archive_map_keys: "Keys of an archive's map.",
+  archive_map_age_seconds: "Time since an archive's map was made.",
+  archive_map_contradicted:
+    "1 when answers contradict an archive's map, so that what was learnt decides.",
+  archive_map_usable:
+    "1 when an archive's map is used for routing, 0 when there is none or it is stale.",
+  archive_map_failures_total: "Times a new map of an archive could not be fetched or was refused.",
+  archive_list_archives: "Archives of the list in use.",
+  archive_list_refused:
+    "1 when the list or the settings as they are now are refused, and older ones in use.",
+  archive_list_taken_timestamp_seconds: "When the list in use was read.",
+};
+
+type Name = keyof typeof HELP;
 
 /** What an aggregator counts. To time archives, it is one of the aggregator's observers. */
 export class AggregatorMetrics extends Metrics implements SessionObserver {
-  /** Requests that were answered with an answer of the last minute. */
-  readonly repeatedAnswers: Count;
-  /** How long questions waited for their turn. */
-  readonly questionWaits: Timings;
-  readonly #archiveSeconds: Timings;
+  lookupsInProgress = 0;
+  readonly #archiveSeconds: Histogram;
 
   constructor() {
     super();
-    this.repeatedAnswers = this.count(
-      "mementomap_repeated_answers_total",
-      "Requests that got an answer of the last minute again.",
-    );
-    this.#archiveSeconds = this.timings({
+    this.#archiveSeconds = new Histogram({
       name: "mementomap_archive_seconds",
       help: "Time until an archive answered; without answers from the cache.",
-      label: "archive",
+      labelNames: ["archive"],
       buckets: ANSWER_SECONDS,
+      registers: [this.registry],
     });
-    this.questionWaits = this.timings({
-      name: "mementomap_question_wait_seconds",
-      help: "Time a question waited for its turn.",
-      buckets: WAIT_SECONDS,
-    });
+    this.#value("lookups_in_progress", () => this.lookupsInProgress);
   }
 
   answered(_session: Session, { archive, origin, startedAt, endedAt }: Outcome): void {
-    if (origin !== "network" && origin !== "revalidated") return;
+    if (origin !== "network") return;
     // The clock may have been set back.
     const seconds = Math.max(0, endedAt - startedAt) / 1000;
-    this.#archiveSeconds.observe(seconds, archive.id);
+    this.#archiveSeconds.observe({ archive: archive.id }, seconds);
   }
 
   /** Exposes the state of a service. */
-  readStatus(status: ServiceStatus, load: () => ServiceLoad): void {
+  readStatus(status: ServiceStatus): void {
+    this.#value("questions_total", () => status.routing().sessions);
+    this.#value("archive_asked_total", () => status.routing().asked);
+    this.#value("archive_spared_total", () => status.routing().spared);
+    this.#value("archive_sampled_total", () => status.routing().sampled);
+    this.#value("archive_sampled_hits_total", () => status.routing().sampledHits);
+    this.#samples("learnt_recall", "average", "bound", () => {
+      const { promised, hits } = status.learning() ?? {};
+      return { promised, estimate: hits?.value, low: hits?.low, high: hits?.high };
+    });
+    this.#samples("missed_hit_rate", "average", "bound", () => {
+      const { missRate } = status.routing();
+      return { estimate: missRate?.value, low: missRate?.low, high: missRate?.high };
+    });
+    this.#readArchives(status);
+    this.#value("archive_list_archives", () => status.archives().length, "max");
+    this.#value("archive_list_refused", () => Number(status.list?.error !== undefined), "max");
+    this.#value(
+      "archive_list_taken_timestamp_seconds",
+      () => Math.floor((status.list?.takenAt ?? status.startedAt) / 1000),
+      "max",
+    );
+  }
+
+  #readArchives(status: ServiceStatus): void {
     const archives = onceAScrape(() => status.archives());
-    const all = [
-      ...questionMetrics(status, load),
-      ...archiveMetrics(archives),
-      ...requestMetrics(archives),
-      ...mapMetrics(status, archives),
-      ...listMetrics(status, archives),
-    ];
-    for (const metric of all) this.read(metric);
+    type Of = (archive: ArchiveStatus) => number | undefined;
+    const each = (name: Name, of: Of, acrossProcesses?: Aggregator): void =>
+      this.#samples(name, acrossProcesses, "archive", () =>
+        Object.fromEntries(archives().map((archive) => [archive.archive.id, of(archive)])),
+      );
+    const eachOf = (
+      name: Name,
+      label: string,
+      of: (archive: ArchiveStatus) => Readonly<Record<string, number>>,
+    ): void =>
+      this.#samples(name, undefined, ["archive", label], () =>
+        archives().flatMap((archive) =>
+          Object.entries(of(archive)).map(([kind, value]) => ({
+            labels: { archive: archive.archive.id, [label]: kind },
+            value,
+          })),
+        ),
+      );
+    eachOf("archive_answers_total", "result", ({ tally: { hits, misses, errors } }) => ({
+      hits,
+      misses,
+      errors,
+    }));
+    each("archive_cached_total", ({ tally }) => tally.fromCache);
+    each("archive_awake", ({ upstream }) => Number(upstream.health === "awake"), "min");
+    each("archive_failures", ({ upstream }) => upstream.consecutiveFailures, "max");
+    each("archive_requests_under_way", ({ upstream }) => upstream.requestsUnderWay);
+    each("archive_requests_waiting", ({ upstream }) => upstream.requestsWaiting);
+    each("upstream_requests_total", ({ counters }) => counters?.requests);
+    each("upstream_cache_hits_total", ({ counters }) => counters?.cacheHits);
+    each("upstream_stale_total", ({ counters }) => counters?.staleAnswers);
+    each("upstream_coalesced_total", ({ counters }) => counters?.coalesced);
+    each("upstream_bytes_total", ({ counters }) => counters?.bytes);
+    eachOf("upstream_failures_total", "kind", ({ counters }) => counters?.failures ?? {});
+    // Maps are the same in every process.
+    each("archive_map_keys", ({ map }) => map?.keys, "max");
+    each(
+      "archive_map_age_seconds",
+      ({ map }) => {
+        const madeAt = map?.updatedAt ?? map?.fetchedAt;
+        return madeAt === undefined ? undefined : Math.max(0, status.now - madeAt) / 1000;
+      },
+      "max",
+    );
+    each(
+      "archive_map_contradicted",
+      ({ map }) => map && Number(map.contradicted !== undefined),
+      "max",
+    );
+    each("archive_map_usable", ({ map }) => map && Number(map.status === "ready"), "max");
+    each("archive_map_failures_total", ({ map }) => map?.failures);
+  }
+
+  #value(name: Name, read: () => number, acrossProcesses?: Aggregator): void {
+    this.#samples(name, acrossProcesses, [], () => [{ value: read() }]);
+  }
+
+  /** @param read samples, or values by the value of the only label; those that are undefined are left out. */
+  #samples(
+    name: Name,
+    acrossProcesses: Aggregator | undefined,
+    labels: string | readonly string[],
+    read: () => readonly Sample[] | Readonly<Record<string, number | undefined>>,
+  ): void {
+    this.read({
+      name: `mementomap_${name}`,
+      help: HELP[name],
+      type: name.endsWith("_total") ? "counter" : "gauge",
+      labels: [labels].flat(),
+      acrossProcesses,
+      read: () => {
+        const found = read();
+        if (Array.isArray(found)) return found as readonly Sample[];
+        return Object.entries(found).flatMap(([of, value]) =>
+          value === undefined ? [] : [{ labels: { [String(labels)]: of }, value }],
+        );
+      },
+    });
   }
 }
 
-function single(
-  type: "counter" | "gauge",
-  name: string,
-  help: string,
-  value: () => number,
-): ReadMetric {
-  return { name: `mementomap_${name}`, help, type, read: () => [{ value: value() }] };
-}
-
-function questionMetrics(status: ServiceStatus, load: () => ServiceLoad): ReadMetric[] {
-  return [
-    single("gauge", "questions_under_way", "Questions that are worked on.", () => load().underWay),
-    single(
-      "gauge",
-      "questions_waiting",
-      "Questions that wait for their turn.",
-      () => load().waiting,
-    ),
-    single(
-      "counter",
-      "questions_total",
-      "Questions that clients asked.",
-      () => status.routing().sessions,
-    ),
-    single(
-      "counter",
-      "archive_asked_total",
-      "Times archives were asked; answers that came from the cache count too.",
-      () => status.routing().asked,
-    ),
-    single(
-      "counter",
-      "archive_spared_total",
-      "Times routing spared an archive that a broadcast would have asked.",
-      () => status.routing().spared,
-    ),
-    single(
-      "counter",
-      "archive_sampled_total",
-      "Answers of archives that were asked although they were to be spared.",
-      () => status.routing().sampled,
-    ),
-    single(
-      "counter",
-      "archive_sampled_hits_total",
-      "Those of them with mementos.",
-      () => status.routing().sampledHits,
-    ),
-    {
-      name: "mementomap_learnt_recall",
-      help: "Share of answers with mementos that is kept: promised, and measured with its 95 % interval.",
-      type: "gauge",
-      labels: ["bound"],
-      acrossProcesses: "average",
-      read() {
-        const learning = status.learning();
-        if (learning === undefined) return [];
-        const promised = { labels: { bound: "promised" }, value: learning.promised };
-        if (learning.hits === undefined) return [promised];
-        const { value, low, high } = learning.hits;
-        return [
-          promised,
-          { labels: { bound: "estimate" }, value },
-          { labels: { bound: "low" }, value: low },
-          { labels: { bound: "high" }, value: high },
-        ];
-      },
-    },
-    {
-      name: "mementomap_missed_hit_rate",
-      help: "Estimated share of spared archives that had mementos, with its 95 % interval.",
-      type: "gauge",
-      labels: ["bound"],
-      acrossProcesses: "average",
-      read() {
-        const { missRate } = status.routing();
-        if (missRate === undefined) return [];
-        const { value, low, high } = missRate;
-        return [
-          { labels: { bound: "estimate" }, value },
-          { labels: { bound: "low" }, value: low },
-          { labels: { bound: "high" }, value: high },
-        ];
-      },
-    },
-  ];
-}
-
-type Archives = () => readonly ArchiveStatus[];
-type Of = (archive: ArchiveStatus) => number | undefined;
-
 /** All metrics of a scrape are read one after the other; some twenty of them need the archives. */
-function onceAScrape(read: Archives): Archives {
+function onceAScrape(read: () => readonly ArchiveStatus[]): () => readonly ArchiveStatus[] {
   let known: readonly ArchiveStatus[] | undefined;
   return () => {
     if (known === undefined) {
@@ -161,175 +186,4 @@ function onceAScrape(read: Archives): Archives {
     }
     return known;
   };
-}
-
-/** A sample for each archive that has a value. */
-function each(archives: Archives, value: Of): () => Sample[] {
-  return () =>
-    archives().flatMap((archive) => {
-      const known = value(archive);
-      return known === undefined ? [] : [{ labels: labelsOf(archive), value: known }];
-    });
-}
-
-function labelsOf({ archive }: ArchiveStatus): { archive: string } {
-  return { archive: archive.id };
-}
-
-const labels = ["archive"];
-
-function archiveMetrics(archives: Archives): ReadMetric[] {
-  const gauge = (name: string, help: string, value: Of): ReadMetric => ({
-    name: `mementomap_archive_${name}`,
-    help,
-    type: "gauge",
-    labels,
-    read: each(archives, value),
-  });
-  return [
-    {
-      name: "mementomap_archive_answers_total",
-      help: "Answers of archives by what they were.",
-      type: "counter",
-      labels: ["archive", "result"],
-      read: () =>
-        archives().flatMap((archive) =>
-          (["hits", "misses", "errors", "late"] as const).map((result) => ({
-            labels: { ...labelsOf(archive), result },
-            value: archive.tally[result],
-          })),
-        ),
-    },
-    {
-      name: "mementomap_archive_cached_total",
-      help: "Answers that did not come from the archive itself.",
-      type: "counter",
-      labels,
-      read: each(archives, ({ tally }) => tally.fromCache),
-    },
-    {
-      ...gauge("awake", "1 when an archive is asked, 0 when it is dormant.", (each) =>
-        each.upstream.health === "awake" ? 1 : 0,
-      ),
-      acrossProcesses: "min",
-    },
-    {
-      ...gauge(
-        "failures",
-        "Failures of an archive in a row.",
-        (each) => each.upstream.consecutiveFailures,
-      ),
-      acrossProcesses: "max",
-    },
-    gauge(
-      "requests_under_way",
-      "Requests to an archive under way.",
-      (each) => each.upstream.requestsUnderWay,
-    ),
-    gauge(
-      "requests_waiting",
-      "Requests that wait for an archive.",
-      (each) => each.upstream.requestsWaiting,
-    ),
-  ];
-}
-
-/** What was sent to archives, and what did not have to be. */
-function requestMetrics(archives: Archives): ReadMetric[] {
-  const counter = (
-    name: string,
-    help: string,
-    value: (counters: ArchiveCounters) => number,
-  ): ReadMetric => ({
-    name: `mementomap_upstream_${name}_total`,
-    help,
-    type: "counter",
-    labels,
-    read: each(archives, ({ counters }) => (counters === undefined ? undefined : value(counters))),
-  });
-  return [
-    counter("requests", "Requests sent to an archive.", (c) => c.requests),
-    counter("retries", "Requests that were sent again.", (c) => c.retries),
-    counter("cache_hits", "Answers from the cache.", (c) => c.cacheHits),
-    counter(
-      "revalidations",
-      "Cached answers that the archive found unchanged.",
-      (c) => c.revalidations,
-    ),
-    counter(
-      "stale",
-      "Old answers given because the archive gave no new one.",
-      (c) => c.staleAnswers,
-    ),
-    counter("coalesced", "Questions answered by a request that was under way.", (c) => c.coalesced),
-    counter("bytes", "Bytes of bodies, decompressed.", (c) => c.bytes),
-    {
-      name: "mementomap_upstream_failures_total",
-      help: "Requests that failed, by how.",
-      type: "counter",
-      labels: ["archive", "kind"],
-      read: () =>
-        archives().flatMap((archive) =>
-          Object.entries(archive.counters?.failures ?? {}).map(([kind, value]) => ({
-            labels: { ...labelsOf(archive), kind },
-            value,
-          })),
-        ),
-    },
-  ];
-}
-
-/** The maps of archives. They are the same in every process. */
-function mapMetrics(status: ServiceStatus, archives: Archives): ReadMetric[] {
-  const gauge = (name: string, help: string, value: Of): ReadMetric => ({
-    name: `mementomap_archive_map_${name}`,
-    help,
-    type: "gauge",
-    labels,
-    acrossProcesses: "max",
-    read: each(archives, value),
-  });
-  return [
-    gauge("keys", "Keys of an archive's map.", ({ map }) => map?.keys),
-    gauge("age_seconds", "Time since an archive's map was made.", ({ map }) => {
-      const madeAt = map?.updatedAt ?? map?.fetchedAt;
-      return madeAt === undefined ? undefined : Math.max(0, status.now - madeAt) / 1000;
-    }),
-    gauge(
-      "contradicted",
-      "1 when answers contradict an archive's map, so that what was learnt decides.",
-      ({ map }) => (map === undefined ? undefined : Number(map.contradicted !== undefined)),
-    ),
-    gauge(
-      "usable",
-      "1 when an archive's map is used for routing, 0 when there is none or it is stale.",
-      ({ map }) => (map === undefined ? undefined : Number(map.status === "ready")),
-    ),
-    {
-      name: "mementomap_archive_map_failures_total",
-      help: "Times a new map of an archive could not be fetched or was refused.",
-      type: "counter",
-      labels,
-      read: each(archives, ({ map }) => map?.failures),
-    },
-  ];
-}
-
-function listGauge(name: string, help: string, value: () => number): ReadMetric {
-  return { ...single("gauge", `archive_list_${name}`, help, value), acrossProcesses: "max" };
-}
-
-/** How the list of archives is. */
-function listMetrics(status: ServiceStatus, archives: Archives): ReadMetric[] {
-  return [
-    listGauge("archives", "Archives of the list in use.", () => archives().length),
-    listGauge(
-      "refused",
-      "1 when the list or the settings as they are now are refused, and older ones in use.",
-      () => (status.list?.error === undefined ? 0 : 1),
-    ),
-    listGauge("taken_timestamp_seconds", "When the list in use was read.", () =>
-      Math.floor((status.list?.takenAt ?? status.startedAt) / 1000),
-    ),
-  ];
 }

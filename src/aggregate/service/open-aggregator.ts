@@ -2,22 +2,16 @@ import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
 import { RecallHistory } from "../recall-history.ts";
 import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
-import type { Upstream } from "../upstream.ts";
+import type { Asker } from "../ask/ask.ts";
+import { createUpstream, type UpstreamOptions } from "../ask/create-upstream.ts";
+import type { Upstream } from "../ask/state.ts";
 import type { Archive } from "../route/archive.ts";
-import { hintsOf } from "../learn/hints.ts";
-import { type KeptLearner, type LearnOptions, openLearner } from "../learn/kept-learner.ts";
+import { type KeptLearner, type LearnOptions, openLearner } from "../learn/store.ts";
 import type { Learner } from "../learn/learner.ts";
-import { replaceLearntArchives } from "../learn/snapshot.ts";
 import { HitRates, type RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
 import { pause } from "../route/kept-map.ts";
-import { LearntMaps } from "./learnt-maps.ts";
-import {
-  type ArchiveUpstream,
-  createUpstream,
-  type UpstreamOptions,
-} from "../upstream/archive-upstream.ts";
 
 /** How an aggregator is put together. Every member but the archives may be left out. */
 export interface OpenAggregatorOptions {
@@ -27,33 +21,23 @@ export interface OpenAggregatorOptions {
   /** The share of spared archives that are asked all the same; default 0.01. */
   readonly sampleShare?: number | undefined;
   /** Learns from answers which archives have what; default every archive without a map is asked. */
-  readonly learn?: AggregatorLearning | undefined;
+  readonly learn?: LearnOptions | undefined;
   readonly maps?: MapKeeperOptions | undefined;
   readonly upstream?: UpstreamOptions | undefined;
-  /** Limits, the deadline, and observers. */
+  /** The deadline, and observers. */
   readonly aggregator?: Omit<AggregatorOptions, "broadcastRouter"> | undefined;
-}
-
-/** What an aggregator learns, keeps and shares. */
-export interface AggregatorLearning extends LearnOptions {
-  /** A folder for maps of what was learnt, which the service publishes at `/maps`; default none. */
-  readonly shareFolder?: string | undefined;
 }
 
 /** An aggregator with all it needs. */
 export interface OpenAggregator {
   readonly aggregator: Aggregator;
-  readonly upstream: ArchiveUpstream;
+  readonly upstream: Asker;
   readonly keeper: MapKeeper;
   readonly tallies: ArchiveTallies;
   readonly estimate: RoutingEstimate;
   readonly recalls: RecallHistory;
   readonly isRouting: boolean;
   readonly learner: Learner | undefined;
-  /** Maps of what was learnt, where it is shared. */
-  readonly learntMaps: LearntMaps | undefined;
-  /** Saves what was learnt now, if it is kept. */
-  saveLearnt(): Promise<void>;
   /**
    * Goes by another list of archives. What is under way ends with the old one. What is known of an
    * archive goes by its id: answers, failures, what was learnt, its map if it is in the same place.
@@ -83,7 +67,6 @@ export interface OpenAggregator {
  * const list = [{ id: "a", timemap: "http://127.0.0.1:9/timemap/" }];
  * const open = await openAggregator({
  *   archives: parseArchiveList(JSON.stringify(list)),
- *   upstream: { retries: 0 },
  * });
  * const { mementos, outcomes } = await open.aggregator.timeMap({ uri: "http://example.com/" });
  * console.log(mementos.count, outcomes.map(({ result }) => result));
@@ -98,6 +81,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   const kept = await learnerOf(options);
   const learner = kept?.learner;
   const upstream = createUpstream(options.upstream);
+  upstream.replaceArchives(archives);
   const isArchiveDormant = dormancyOf(upstream);
   const hitRates = new HitRates();
   const router = new MapRouter(archives, {
@@ -116,7 +100,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   const tallies = new ArchiveTallies();
   const estimate = new RoutingEstimate();
   const recalls = new RecallHistory(() =>
-    learner === undefined ? estimate.report().recall?.value : learner.policy.recallOfHits?.value,
+    learner === undefined ? estimate.report().recall?.value : learner.policy.recallOfHits()?.value,
   );
   const { observers = [], ...more } = options.aggregator ?? {};
   const aggregator = new Aggregator(router, upstream, {
@@ -125,8 +109,6 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     observers: [new Learning(router), tallies, estimate, recalls, ...observers],
   });
   if (isRouting) await keeper.start();
-  const learntMaps = learntMapsOf(options, learner, router);
-  await learntMaps?.refresh();
   return {
     aggregator,
     upstream,
@@ -136,14 +118,12 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     recalls,
     isRouting,
     learner,
-    learntMaps,
-    saveLearnt: () => kept?.save() ?? Promise.resolve(),
     async replaceArchives(list) {
       if (isRouting) await keeper.replaceArchives(list);
       else await router.replaceMaps(new Map(), pause, list);
       if (learner !== undefined) {
-        await replaceLearntArchives(learner, list.map(hintsOf), pause);
-        await router.learnFromMaps(pause);
+        learner.replaceArchives(list);
+        router.learnFromMaps();
       }
       await broadcastRouter.replaceMaps(new Map(), pause, list);
       upstream.replaceArchives(list);
@@ -153,7 +133,6 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     async close() {
       await keeper.stop();
       await upstream.close();
-      await learntMaps?.close();
       await kept?.close();
     },
   };
@@ -165,18 +144,7 @@ async function learnerOf({
   learn,
 }: OpenAggregatorOptions): Promise<KeptLearner | undefined> {
   if (learn === undefined || !isRouting) return undefined;
-  return openLearner(archives.map(hintsOf), learn);
-}
-
-function learntMapsOf(
-  { learn }: OpenAggregatorOptions,
-  learner: Learner | undefined,
-  router: MapRouter,
-): LearntMaps | undefined {
-  const folder = learn?.shareFolder;
-  if (learner === undefined || folder === undefined) return undefined;
-  const { isSaving: isWriting, onFault } = learn ?? {};
-  return new LearntMaps({ folder, learner, archives: () => router.archives, isWriting, onFault });
+  return openLearner(archives, learn);
 }
 
 /** Tells the router what archives answered. A failure says nothing about what they have. */
@@ -199,8 +167,8 @@ class Learning implements SessionObserver {
  */
 function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteRequest) => boolean {
   return (archive, { datetime }) => {
-    const { timemap, timegate } = archive;
-    if (timemap === undefined)
+    const { timegate } = archive;
+    if (archive.timemap === undefined && archive.cdx === undefined)
       return timegate !== undefined && upstream.isDormant(archive, "timegate");
     if (!upstream.isDormant(archive, "timemap")) return false;
     return (

@@ -13,6 +13,8 @@ export interface Preferences {
   readonly isBroadcast: boolean;
   /** Whether the answer is to say why archives were asked and were not. */
   readonly wantsReasons: boolean;
+  /** How long it wants to wait (RFC 7240, 4.3). */
+  readonly waitMs?: number | undefined;
   readonly cacheControl: string | undefined;
   /** The preferences that are honoured, for `Preference-Applied`. */
   readonly applied: string | undefined;
@@ -28,13 +30,16 @@ export const NO_PREFERENCES: Preferences = {
   applied: undefined,
 };
 
+/** Longer headers are ignored: matching them could take quadratic time. */
+const MAX_HEADER_CHARACTERS = 1024;
+
 /** A preference of RFC 7240: a token, and a value that is a token or a quoted string. */
 const PREFERENCE =
   /\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?\s*(?:;[^,]*)?(?:,|$)/iy;
 
 /**
  * Reads `Prefer` and its kin: which archives (`archives="a b"`, `except-archives="c"`), which time
- * (`from=2010`, `until=2014`), how many (`top-k=3`, `min-likelihood=0.1`), `routing=off`, and
+ * (`from=2010`, `until=2014`), how many (`top-k=3`, `min-likelihood=0.1`), how long (`wait=5`), `routing=off`, and
  * `route-reasons`. `X-MemGator-Archive-Filter: a,!b` and `X-MementoMap-Route: 1` are other ways to
  * say the first and the last.
  *
@@ -43,8 +48,8 @@ const PREFERENCE =
  * @throws MM_BAD_INPUT for a value that cannot be understood.
  */
 export function readPreferences(headers: IncomingHttpHeaders): Preferences {
-  const prefer = headers["prefer"];
-  const filter = headers["x-memgator-archive-filter"];
+  const prefer = shortHeader(headers["prefer"]);
+  const filter = shortHeader(headers["x-memgator-archive-filter"]);
   const wantsReasons = headers["x-mementomap-route"];
   const cacheControl = cacheControlOf(headers);
   const { referer } = headers;
@@ -57,21 +62,28 @@ export function readPreferences(headers: IncomingHttpHeaders): Preferences {
     };
   }
   const found = new Found();
-  if (typeof filter === "string") found.filter(filter);
-  if (prefer !== undefined) found.prefer(Array.isArray(prefer) ? prefer.join(", ") : prefer);
+  if (filter !== undefined) found.filter(filter);
+  if (prefer !== undefined) found.prefer(prefer);
   if (wantsReasons !== undefined) found.wantsReasons = true;
   return {
     route: { ...found.route, referer },
     isBroadcast: found.isBroadcast,
+    waitMs: found.waitMs,
     wantsReasons: found.wantsReasons,
     cacheControl,
     applied: found.applied.length === 0 ? undefined : found.applied.join(", "),
   };
 }
 
+function shortHeader(value: string | string[] | undefined): string | undefined {
+  const text = Array.isArray(value) ? value.join(", ") : value;
+  return text === undefined || text.length > MAX_HEADER_CHARACTERS ? undefined : text;
+}
+
 class Found {
   readonly route: { -readonly [K in keyof Preferences["route"]]: Preferences["route"][K] } = {};
   isBroadcast = false;
+  waitMs: number | undefined;
   wantsReasons = false;
   readonly applied: string[] = [];
 
@@ -126,6 +138,9 @@ class Found {
         if (value !== "off" && value !== "on") throw bad(name, value, "on or off");
         this.isBroadcast = value === "off";
         return true;
+      case "wait":
+        this.waitMs = number(name, value, /^\d{1,6}$/) * 1000;
+        return true;
       case "route-reasons":
         this.wantsReasons = true;
         return true;
@@ -151,7 +166,15 @@ function datetime(name: string, value: string): number {
 
 function number(name: string, value: string, pattern: RegExp): number {
   if (pattern.test(value)) return Number(value);
-  throw bad(name, value, name === "top-k" ? "a whole number from 1 up" : "a number from 0 to 1");
+  throw bad(
+    name,
+    value,
+    name === "wait"
+      ? "a number of seconds"
+      : name === "top-k"
+        ? "a whole number from 1 up"
+        : "a number from 0 to 1",
+  );
 }
 
 function bad(name: string, value: string, expected: string): MementoMapError {

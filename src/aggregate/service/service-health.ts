@@ -1,11 +1,6 @@
 import type { StaleMap } from "../learn/map-trust.ts";
-import {
-  type ArchiveStatus,
-  JoinedStatus,
-  type StatusSnapshot,
-  type StatusView,
-  type WorkerCounts,
-} from "./service-status.ts";
+import type { WorkerCounts } from "./cluster.ts";
+import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** Something that an operator should know. */
 interface HealthProblem {
@@ -35,12 +30,13 @@ export interface ServiceHealth {
   readonly problems: readonly HealthProblem[];
 }
 
-/** How a service of one process is. */
-export function serviceHealth(status: StatusView): ServiceHealth {
+/** How a service is, as one of its processes sees it. */
+export function serviceHealth(status: StatusView, workers?: WorkerCounts): ServiceHealth {
   const archives = status.archives();
   const failing = archives.filter(isFailing);
   const problems = [
     ...listProblems(status),
+    ...workerProblems(workers),
     ...recallProblems(status),
     ...archives.flatMap((archive) => [...archiveProblems(archive), ...mapProblems(archive)]),
   ];
@@ -63,6 +59,13 @@ function isFailing({ upstream }: ArchiveStatus): boolean {
 function listProblems({ list }: StatusView): HealthProblem[] {
   if (list?.error === undefined) return [];
   return [{ problem: "list-refused", detail: `${list.error}; the list before stays in use` }];
+}
+
+function workerProblems(workers: WorkerCounts | undefined): HealthProblem[] {
+  if (workers === undefined || workers.running >= workers.wanted) return [];
+  const { running, wanted } = workers;
+  const detail = `${running} of ${wanted} workers run; the others are being started`;
+  return [{ problem: "worker-missing", detail }];
 }
 
 /** Less is kept than was promised, as far as measuring can tell. Learning corrects it by itself. */
@@ -123,28 +126,4 @@ export function contradictionText({ kind, share, since, example }: StaleMap): st
       ? `misses ${part} of what the archive has`
       : `lists keys of which ${part} are gone`;
   return `since ${new Date(since).toISOString()} answers say that its map ${what}, such as ${example}; what was learnt decides until the map changes: ask the archive for a new one, or take it out of the list`;
-}
-
-/**
- * How a service of several processes is: as the worst of them finds archives and maps, but `failing`
- * only if all of them are, and `degraded` if one is missing.
- */
-export function joinedHealth(
-  snapshots: readonly StatusSnapshot[],
-  { wanted, running }: WorkerCounts,
-): ServiceHealth {
-  const health = serviceHealth(new JoinedStatus(snapshots));
-  const isFailing = snapshots.every(
-    (each) => serviceHealth(new JoinedStatus([each])).status === "failing",
-  );
-  const problems = [...health.problems];
-  if (running < wanted) {
-    const detail = `${running} of ${wanted} workers answer; the others are being started`;
-    problems.push({ problem: "worker-missing", detail });
-  }
-  return {
-    ...health,
-    status: isFailing ? "failing" : problems.length > 0 ? "degraded" : "ok",
-    problems,
-  };
 }

@@ -1,50 +1,47 @@
+import { formatAmount, formatDuration } from "../../format.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isWorkerProcess } from "../../files/processes/worker-link.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { AGGREGATE_OPTIONS, routePreferences } from "../common/aggregate-options.ts";
-import { serveAggregator, serveAsWorker } from "../common/aggregate-serve.ts";
-import { defaultWorkers, superviseAggregators } from "../common/aggregate-supervise.ts";
+import { serveAggregator } from "../common/aggregate-serve.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
 import type { Aggregation } from "../../aggregate/aggregator.ts";
 import { isWhole } from "../../aggregate/session.ts";
-import { originalUri } from "../../aggregate/service/request-target.ts";
-import { formatAmount, MementoMapError } from "../../errors.ts";
+import { pastedAddress } from "../../http/original-uri.ts";
+import { MementoMapError } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { TimeMapDocument } from "../../memento/timemap-document.ts";
 import { describeMemento, writeTimeMap } from "../../memento/write-timemap.ts";
 import { SILENT_LOG } from "../../http/log.ts";
-import { pathPrefix } from "../../http/target.ts";
 import { type AggregateValues, setUpAggregator } from "../common/aggregate-setup.ts";
 import { parseDatetime } from "../common/options.ts";
-import { formatDuration } from "../common/messages.ts";
 
 export const aggregate: Command = defineCommand({
   name: "aggregate",
-  summary: "Query web archives for mementos, once or as a service",
   usage: "[URI [DATETIME]]",
   description: `
-Asks the archives of a list for the mementos of a URI, and writes them as one
+Queries the archives of a list for the mementos of a URI, and writes them as one
 TimeMap in chronological order. With a datetime, YYYY[MM[DD[hh[mm[ss]]]]],
 describes the memento closest to it. With --serve (or the word server in place
 of the URI), runs an HTTP service with the endpoints of MemGator: /timemap/,
 /timegate/ and /memento/. /about shows the state of the archives.
 
-Archives whose map does not have the URI are not asked. The map of an archive is
-set in the list ("mementomap": a file or a URL), or with --map. Archives without
-a map are always asked. /route/URI, and the command route, give the reasons.
+Archives whose map does not have the URI are not queried. The map of an archive
+is set in the list ("mementomap": a file or a URL), or with --map. Archives
+without a map are always queried. /route/URI, and the command route, give the
+reasons.
 
 Every option is also a setting: in a JSON file, by its name, and in the
-environment, as MEMENTOMAP_PAGE_SIZE for --page-size. The command line takes
-precedence over the environment, and the environment over the file.
+environment, as MEMENTOMAP_TOP_K for --top-k. docs/aggregating.md lists more.
+The command line takes precedence over the environment, and the environment over
+the file.
 
 Exit status: 0 if there are mementos, 1 if there are none, 2 if no archive
 answers. The service exits with 0 when it is stopped. It reloads the list of
 archives when the file changes; on SIGHUP it reloads the list and the settings,
-reopens its log, and replaces its workers one by one. By default there is one
-worker process per core. Workers share one cache and one set of limits; a worker
-that dies is replaced.
+and reopens its log. With --workers it runs as several processes, which share
+nothing but files; a process that dies is replaced.
 `,
   options: AGGREGATE_OPTIONS,
   examples: {
@@ -53,13 +50,13 @@ that dies is replaced.
       "mementomap aggregate -a archives.json -f json http://example.org/ 20150213",
     "an aggregator on port 1208, with the map of one archive":
       "mementomap aggregate --serve -a archives.json --map archive.example=a.ukvs",
-    "the same in one process, if memory is scarce":
-      "mementomap aggregate --serve -a archives.json --workers 1",
+    "the same in four processes, for thousands of requests a second":
+      "mementomap aggregate --serve -a archives.json --workers 4",
     "settings from a file, and a log to learn maps from":
       "mementomap aggregate --serve --config aggregator.json --log memgator.log",
   },
   isConfigurable: true,
-  endsItself: true,
+  handlesSignals: true,
 
   async run({ positionals, values, reread }, io) {
     const [uri, datetime, ...more] = positionals;
@@ -69,14 +66,12 @@ that dies is replaced.
     }
     if (more.length > 0) throw usage("aggregate", "aggregate takes one URI and one datetime");
     const isService = uri === undefined || uri === "server";
-    if (isService && isWorkerProcess()) return serveAsWorker(values, io, reread);
     const act = (state: string): Promise<ExitCode> => {
-      const known = { ...values, state };
-      if (!isService) return aggregateOnce(known, io, uri, datetime);
-      const workers = values.workers ?? defaultWorkers(io);
-      return workers > 1
-        ? superviseAggregators({ ...known, workers }, io, reread)
-        : serveAggregator(known, io, () => ({ ...reread(), state }));
+      const isStateTemporary = values.state === undefined;
+      const known = { ...values, state, isStateTemporary };
+      return isService
+        ? serveAggregator(known, io, reread)
+        : aggregateOnce(known, io, uri, datetime);
     };
     return values.state === undefined
       ? withTempDir({ interrupt: io.interrupt }, act)
@@ -91,13 +86,13 @@ async function aggregateOnce(
   uri: string,
   datetimeText: string | undefined,
 ): Promise<ExitCode> {
-  const original = originalUri(asciiUri(uri));
+  const original = pastedAddress(uri).uri;
   const datetime =
     datetimeText === undefined ? undefined : parsePaddedDatetime(parseDatetime(datetimeText));
   const startedAt = io.now();
-  // Nobody is there to learn from samples, or to share with.
-  const setUp = await setUpAggregator({ ...values, sample: 0, "no-share": true }, io, {
+  const setUp = await setUpAggregator(values, io, {
     log: SILENT_LOG,
+    isOnce: true,
     onNoMap: ({ id }, error) => {
       if (!values.quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
     },
@@ -131,8 +126,10 @@ async function write(
   io: Io,
   datetime: number | undefined,
 ): Promise<void> {
-  const base = values.base ?? `http://localhost:${values.port}`;
-  const service = `${base.replace(/\/+$/, "")}${pathPrefix(values.root)}`;
+  const { base = "", port } = values;
+  const service = base.startsWith("http")
+    ? base.replace(/\/+$/, "")
+    : `http://localhost:${port}${base}`;
   const document: TimeMapDocument = { original, service, mementos };
   const format = values.json ? "json" : values.format;
   const blocks =
@@ -142,7 +139,7 @@ async function write(
   for (const block of blocks) await writeOut(io.stdout, block);
 }
 
-/** Nothing found is a no, unless nobody answered at all. */
+/** No mementos: exit status 1, unless every archive failed. */
 function exitCodeOf({ mementos, outcomes }: Aggregation): ExitCode {
   if (mementos.count > 0) return ExitCode.ok;
   const isAnswered = ({ result }: (typeof outcomes)[number]): boolean => result === "miss";
@@ -154,7 +151,7 @@ function exitCodeOf({ mementos, outcomes }: Aggregation): ExitCode {
   );
 }
 
-/** `42 mementos: ia 40, loc 2; 3 archives asked, 9 spared; no answer: pt (late); 1.2 s` */
+/** `42 mementos: ia 40, loc 2; 3 archives queried, 9 skipped; incomplete: pt (it has not answered yet); 1.2 s` */
 function summaryOf({ mementos, outcomes, decisions }: Aggregation, ms: number): string {
   const hits = outcomes
     .filter(({ result }) => result === "hit")
@@ -162,16 +159,11 @@ function summaryOf({ mementos, outcomes, decisions }: Aggregation, ms: number): 
   const missing = outcomes
     .filter((outcome) => !isWhole(outcome))
     .map(({ archive, fault, status }) => `${archive.id} (${fault ?? `status ${status}`})`);
-  const spared = decisions.length - outcomes.length;
+  const skipped = decisions.length - outcomes.length;
   return [
     `${formatAmount(mementos.count, "memento")}${hits.length === 0 ? "" : `: ${hits.join(", ")}`}`,
-    `${formatAmount(outcomes.length, "archive")} asked${spared === 0 ? "" : `, ${spared} spared`}`,
-    ...(missing.length === 0 ? [] : [`no whole answer: ${missing.join(", ")}`]),
+    `${formatAmount(outcomes.length, "archive")} queried${skipped === 0 ? "" : `, ${skipped} skipped`}`,
+    ...(missing.length === 0 ? [] : [`incomplete: ${missing.join(", ")}`]),
     formatDuration(ms),
   ].join("; ");
-}
-
-/** What is typed may have any characters; requests have ASCII, others as the bytes of UTF-8. */
-function asciiUri(text: string): string {
-  return text.replaceAll(/[^\u0021-\u007e]+/gu, encodeURIComponent);
 }

@@ -1,17 +1,13 @@
+import { formatBytes, formatCount, formatRate } from "../../format.ts";
 import { stat } from "node:fs/promises";
-import { isDeepStrictEqual } from "node:util";
 import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
-import { formatCount, quote } from "../../errors.ts";
-import {
-  type ChosenNodes,
-  compactFile,
-  type CompactFileSummary,
-} from "../../map/compact/run/compact-files.ts";
+import { quote } from "../../errors.ts";
+import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
 import {
   FORCE_OPTION,
+  inputsOf,
   MISSES_OPTIONS,
   misuse,
   option,
@@ -19,21 +15,12 @@ import {
   TMP_OPTION,
 } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import {
-  formatRate,
-  formatSize,
-  Progress,
-  showRun,
-  type SummaryLine,
-  warnOfOddLines,
-} from "../common/messages.ts";
-import { ExitCode, type Io } from "../common/io.ts";
+import { type CommandIo, type SummaryLine, warnSkippedLines } from "../common/messages.ts";
 
 const { hostPower, pathPower } = WEIGHT_DEFAULTS;
 
 export const compact: Command = defineCommand({
   name: "compact",
-  summary: "Make a map smaller by rolling up subtrees",
   usage: "[MAP] [-o MAP]",
   description: `
 Rolls up hosts and folders into one row with a wildcard, com,example)/news/*. A
@@ -58,54 +45,41 @@ with 0) are kept if they cover nothing that is held.
 The map must be complete: one page of several is refused (MM_PAGE); merge the
 pages first. The output may be the map itself, which is replaced when the new
 one is complete. A map that is compressed or comes from standard input is first
-written to scratch space (--tmp).
-
-A part of a map, from combine --range, is compacted by weights like a map. For a
-given size, survey each part (--survey), let combine make a plan from all
-surveys, and compact each part by the plan (--plan).`,
+written to scratch space (--tmp).`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     "host-weight": {
       value: "W",
-      default: String(WEIGHT_DEFAULTS.hostWeight),
-      help: "Allowed children of a host, as a multiple of the mean; inf: any.",
+      help: `Allowed children of a host, as a multiple of the mean; inf: any. Default: ${WEIGHT_DEFAULTS.hostWeight}.`,
       parse: parseWeight,
     },
     "path-weight": {
       value: "W",
-      default: String(WEIGHT_DEFAULTS.pathWeight),
-      help: "The same for folders.",
+      help: `The same for folders. Default: ${WEIGHT_DEFAULTS.pathWeight}.`,
       parse: parseWeight,
     },
     "host-power": {
       value: "A,K",
-      default: `${hostPower.a},${hostPower.k}`,
-      help: "Mean number of subdomains by depth.",
+      help: `Mean number of subdomains by depth. Default: ${hostPower.a},${hostPower.k}.`,
       parse: parsePower,
     },
     "path-power": {
       value: "A,K",
-      default: `${pathPower.a},${pathPower.k}`,
-      help: "Mean number of path children by depth.",
+      help: `Mean number of path children by depth. Default: ${pathPower.a},${pathPower.k}.`,
       parse: parsePower,
     },
     "max-host-depth": option.count(
-      String(WEIGHT_DEFAULTS.maxHostDepth),
-      "Number of labels to distinguish.",
+      `Number of labels to distinguish. Default: ${WEIGHT_DEFAULTS.maxHostDepth}.`,
     ),
     "max-path-depth": option.count(
-      String(WEIGHT_DEFAULTS.maxPathDepth),
-      "Number of path levels to distinguish.",
+      `Number of path levels to distinguish. Default: ${WEIGHT_DEFAULTS.maxPathDepth}.`,
     ),
     "max-lines": option.count("At most this many lines, including headers."),
     "max-bytes": option.size("At most this large after gzip, such as 200k."),
     "relative-cost": option.share("At most this many lines per row of MAP, such as 1.5%."),
-    originals: option.count("Relative to this many originals instead of rows."),
+    "original-count": option.count("Relative to this many originals instead of rows."),
     ...MISSES_OPTIONS,
     "no-exclusions": { help: "Add no rows with 0." },
-    survey: { help: "Write the survey of a part, for a plan of combine." },
-    plan: { value: "FILE", help: "Roll up what the plan of combine has chosen." },
-    threads: option.count("Default: all cores."),
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
@@ -117,109 +91,89 @@ surveys, and compact each part by the plan (--plan).`,
     "roll up folders only":
       "mementomap compact --host-weight inf --path-weight 1 map.ukvs -o small.ukvs",
   },
+  files: ({ positionals, values: { output, misses } }) => {
+    const maps = inputsOf(positionals);
+    if (maps.length > 1) throw misuse("compact takes one map; merge makes one of several");
+    return { reads: { maps, misses }, writes: [{ path: output, kind: "map", replaces: maps }] };
+  },
   async run({ positionals, values }, io) {
-    if (positionals.length > 1) throw misuse("compact takes one map; merge makes one of several");
-    const [path = "-"] = positionals;
+    const [path] = inputsOf(positionals);
+    const { output, misses, archive, tmp, force } = values;
     const budget = {
       maxLines: values["max-lines"],
       maxBytes: values["max-bytes"],
       relativeCost: values["relative-cost"],
-      originals: values.originals,
+      originals: values["original-count"],
     };
     const hasBudget = (budget.maxLines ?? budget.maxBytes ?? budget.relativeCost) !== undefined;
-    const needsSize = values.misses !== undefined || values["no-exclusions"];
-    if (!hasBudget && !values.survey && needsSize) {
-      throw misuse("misses need a size: --max-lines, --max-bytes or --relative-cost");
-    }
-    if (values.survey) {
-      if (hasBudget || values.plan !== undefined) {
-        throw misuse("a survey needs no size and no plan: combine is given the size");
-      }
-      return surveyed(path, values, io);
-    }
-    if (values.plan !== undefined && (hasBudget || values.misses !== undefined)) {
-      throw misuse("a plan already has a size; omit --max-lines etc.");
-    }
-    const weights = {
-      hostWeight: values["host-weight"],
-      pathWeight: values["path-weight"],
-      hostPower: values["host-power"],
-      pathPower: values["path-power"],
-      maxHostDepth: values["max-host-depth"],
-      maxPathDepth: values["max-path-depth"],
-    };
-    void new WeightPolicy(weights); // complains before any work is done
-    if (hasBudget && !isDeepStrictEqual(weights, WEIGHT_DEFAULTS)) {
-      throw misuse(
-        "weights and a size exclude each other: omit --host-weight etc., or --max-lines etc.",
-      );
+    if (!hasBudget && (misses !== undefined || values["no-exclusions"])) {
+      throw misuse("--misses requires --max-lines, --max-bytes or --relative-cost");
     }
     if (budget.originals !== undefined && budget.relativeCost === undefined) {
-      throw misuse("--originals requires --relative-cost");
+      throw misuse("--original-count requires --relative-cost");
     }
-    const outputs = [{ path: values.output, kind: "map", replaces: [path] } as const];
-    await guardOutputs(outputs, { inputs: [path, values.misses], force: values.force });
+    const typed = WEIGHT_OPTIONS.find((name) => values[name] !== undefined);
+    if (hasBudget && typed !== undefined) {
+      throw misuse(`use either weights (--${typed}) or a target size (--max-lines …)`);
+    }
+    const weights = {
+      hostWeight: values["host-weight"] ?? WEIGHT_DEFAULTS.hostWeight,
+      pathWeight: values["path-weight"] ?? WEIGHT_DEFAULTS.pathWeight,
+      hostPower: values["host-power"] ?? WEIGHT_DEFAULTS.hostPower,
+      pathPower: values["path-power"] ?? WEIGHT_DEFAULTS.pathPower,
+      maxHostDepth: values["max-host-depth"] ?? WEIGHT_DEFAULTS.maxHostDepth,
+      maxPathDepth: values["max-path-depth"] ?? WEIGHT_DEFAULTS.maxPathDepth,
+    };
+    void new WeightPolicy(weights); // complains before any work is done
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
-    const progress = new Progress(io, {
-      label: "compacting",
-      // A budget needs two readings.
-      total: stats === undefined || !hasBudget ? stats?.size : stats.size * 2,
-      quiet: values.quiet,
+    // A budget needs two readings.
+    const progress = io.progress("compacting", stats && stats.size * (hasBudget ? 2 : 1));
+    const common = {
+      scratch: tmp,
+      streams: io,
+      onRead: (bytes: number): void => progress.add(bytes),
+    };
+    const making = withMapOutput<Summary>(output, { ...io, tmp, force }, async (target) => {
+      if (!hasBudget) {
+        return compactFile(path, target, { ...common, weights, interrupt: io.interrupt });
+      }
+      const allowsExclusions = !values["no-exclusions"];
+      const { compactFileToBudget } = await loadBudget();
+      return compactFileToBudget(path, target, {
+        ...common,
+        budget,
+        misses,
+        archive,
+        allowsExclusions,
+      });
     });
-    const onRead = (bytes: number): void => progress.add(bytes);
-    let summary: Summary;
-    try {
-      summary = await withMapOutput<Summary>(
-        values.output,
-        { ...io, tmp: values.tmp, force: values.force },
-        async (output) =>
-          hasBudget
-            ? (await loadBudget()).compactFileToBudget(path, output, {
-                budget,
-                misses: values.misses,
-                archive: values.archive,
-                allowsExclusions: !values["no-exclusions"],
-                scratch: values.tmp,
-                streams: io,
-                onRead,
-              })
-            : compactFile(path, output, {
-                weights,
-                plan: await planOf(values.plan),
-                threads: values.threads,
-                scratch: values.tmp,
-                streams: io,
-                interrupt: io.interrupt,
-                onRead,
-              }),
-      );
-    } finally {
-      progress.end();
-    }
-    if (!values.json) warnOfNoMisses(io, values.misses, summary);
-    if (!values.quiet) report(io, summary, io.now() - startedAt, values.json);
-    return ExitCode.ok;
+    const summary = await making.finally(() => progress.end());
+    warnOfMisses(io, misses, summary);
+    const { rowsRead, rows, rollUps, bytes } = summary;
+    return {
+      summary: {
+        json: summary,
+        text: [
+          ["rows read", formatCount(rowsRead), formatRate(rowsRead, io.now() - startedAt)],
+          ["rows", formatCount(rows), `${((100 * rows) / Math.max(1, rowsRead)).toFixed(2)}%`],
+          ...("exclusions" in summary ? budgetLines(summary) : []),
+          ["roll-ups", formatCount(rollUps)],
+          ["size", formatBytes(bytes)],
+        ],
+      },
+    };
   },
 });
 
-async function surveyed(
-  path: string,
-  values: Readonly<Record<"output" | "tmp" | "misses" | "archive", string | undefined>>,
-  io: Io,
-): Promise<ExitCode> {
-  const { surveyPart } = await import("../../map/parts/part-survey.ts");
-  const { interrupt, stdout } = io;
-  const { output, tmp: scratch, misses: missed, archive } = values;
-  const misses = missed === undefined ? undefined : { path: missed, archive };
-  await surveyPart(path, output, { scratch, streams: io, interrupt, stdout, misses });
-  return ExitCode.ok;
-}
-
-async function planOf(path: string | undefined): Promise<ChosenNodes | undefined> {
-  if (path === undefined) return undefined;
-  return (await import("../../map/parts/roll-up-plan-file.ts")).readPlan(path);
-}
+const WEIGHT_OPTIONS = [
+  "host-weight",
+  "path-weight",
+  "host-power",
+  "path-power",
+  "max-host-depth",
+  "max-path-depth",
+] as const;
 
 /** Loaded only where it is needed: a plain roll-up is over in less time than that takes. */
 function loadBudget(): Promise<typeof import("../../map/compact/run/budget-files.ts")> {
@@ -238,32 +192,18 @@ function parsePower(text: string): PowerLaw {
 
 type Summary = CompactFileSummary | BudgetFileSummary;
 
-function report(io: Io, summary: Summary, ms: number, isJson: boolean): void {
-  const { rowsRead, rows, rollUps, bytes } = summary;
-  if (!isJson && "oddLines" in summary) warnOfOddLines(io, summary.oddLines);
-  const lines: SummaryLine[] = [
-    ["rows read", formatCount(rowsRead), formatRate(rowsRead, ms)],
-    ["rows", formatCount(rows), `${((100 * rows) / Math.max(1, rowsRead)).toFixed(2)}%`],
-    ...("exclusions" in summary ? budgetLines(summary) : []),
-    ["roll-ups", formatCount(rollUps)],
-    ["size", formatSize(bytes)],
-  ];
-  showRun(io, ms, { json: summary, lines }, isJson);
-}
-
-/** A list of what is held teaches nothing: the map is the one that is made without it. JSON has `prior.misses`. */
-function warnOfNoMisses(io: Io, path: string | undefined, summary: Summary): void {
+function warnOfMisses(io: CommandIo, path: string | undefined, summary: Summary): void {
+  if ("oddLines" in summary) warnSkippedLines(io, summary.oddLines);
   if (path === undefined || !("prior" in summary)) return;
+  // A list of what is held teaches nothing: the map is the one that is made without it.
   if (summary.rollUps === 0 || summary.prior.misses > 0) return;
-  io.stderr.write(
-    `mementomap: warning: ${path}: the map holds everything that is listed, so nothing was learnt from it\n`,
-  );
+  io.warn(`${path}: the map holds everything that is listed, so it had no effect`);
 }
 
 function budgetLines(summary: BudgetFileSummary): SummaryLine[] {
   const { exclusions, gzipBytes } = summary;
   return [
     ...(exclusions > 0 ? [["exclusions", formatCount(exclusions)] as const] : []),
-    ...(gzipBytes === undefined ? [] : [["after gzip", formatSize(gzipBytes)] as const]),
+    ...(gzipBytes === undefined ? [] : [["after gzip", formatBytes(gzipBytes)] as const]),
   ];
 }

@@ -1,12 +1,12 @@
 import { type Command, defineCommand } from "../common/command.ts";
 import { type OptionTable, usage } from "../common/command-line.ts";
 import { quote } from "../../errors.ts";
-import { ExitCode, writeOut } from "../common/io.ts";
+import { writeOut } from "../common/io.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-type Completable = Pick<Command, "name" | "summary" | "options">;
+type Completable = Pick<Command, "name" | "options"> & { readonly summary: string };
 
 /** Scripts that make a shell complete commands, options and files. They are run by that shell. */
 const SCRIPTS: Readonly<Record<Shell, (commands: readonly Completable[]) => string>> = {
@@ -26,8 +26,12 @@ function bashScript(commands: readonly Completable[]): string {
   );
   // Where nothing is proposed, bash completes names of files.
   return `_mementomap() {
-  local word=\${COMP_WORDS[COMP_CWORD]} words=
-  case "\${COMP_WORDS[1]} \${COMP_WORDS[COMP_CWORD - 1]}" in
+  local word=\${COMP_WORDS[COMP_CWORD]} last=\${COMP_WORDS[COMP_CWORD - 1]} words=
+  # bash breaks --format=cdx at the sign.
+  if [[ $word == = ]]; then word=
+  elif [[ $last == = ]]; then last=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  case "\${COMP_WORDS[1]} $last" in
 ${values.join("\n")}
   esac
   if [[ -n $words ]]; then
@@ -129,10 +133,9 @@ function quoted(text: string): string {
 }
 
 /** @param allCommands loads all commands, whose names and options are completed. */
-export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {
+export function completionOf(allCommands: () => Promise<readonly Completable[]>): Command {
   return defineCommand({
     name: "completion",
-    summary: "Enable Tab completion in a shell",
     usage: SHELLS.join(" | "),
     description: `
 Writes a script that enables Tab completion of commands, options and file names
@@ -157,7 +160,7 @@ in a shell:
         throw usage("completion", `name one shell: ${SHELLS.join(", ")}${given}`);
       }
       await writeOut(io.stdout, SCRIPTS[shell](await allCommands()));
-      return ExitCode.ok;
+      return {};
     },
   });
 }

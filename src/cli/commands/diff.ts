@@ -1,16 +1,14 @@
 import { diffMaps, type HeaderDifference, type RecordDifference } from "../../map/diff-maps.ts";
 import { openInput } from "../../files/input-file.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
-import { withOutput } from "../../files/output-file.ts";
+import { isClosedPipe, withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
+import { OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-arguments.ts";
+import { assertMaps } from "../common/map-arguments.ts";
 
 export const diff: Command = defineCommand({
   name: "diff",
-  summary: "Show the differences between two maps",
   usage: "BEFORE AFTER",
   description: `
 Writes a line for each header and record that differs: "-" and what only the
@@ -22,24 +20,19 @@ Exit status: 0 if the maps are equivalent, 1 if they differ.
 `,
   options: {
     output: OUTPUT_OPTION,
-    force: FORCE_OPTION,
   },
   examples: {
     "what changed": "mementomap diff old.ukvs new.ukvs",
     "for a program": "mementomap diff --json old.ukvs new.ukvs",
   },
 
+  files({ positionals, values }) {
+    if (positionals.length !== 2) throw usage("diff", "diff takes two maps");
+    return { reads: { maps: positionals }, writes: [{ path: values.output, kind: "report" }] };
+  },
   async run({ positionals, values }, io) {
-    const [beforePath, afterPath, ...more] = positionals;
-    if (beforePath === undefined || afterPath === undefined || more.length > 0) {
-      throw usage("diff", "diff takes two maps");
-    }
-    if (beforePath === "-" && afterPath === "-") {
-      throw usage("diff", "standard input can be read only once");
-    }
-    const outputs = [{ path: values.output, kind: "report" } as const];
-    await guardOutputs(outputs, { inputs: [beforePath, afterPath], force: values.force });
-    await refuseOtherThanMaps(beforePath, afterPath);
+    const [beforePath, afterPath] = positionals;
+    await assertMaps(beforePath, afterPath);
     const { signal } = io.interrupt;
     const before = await openInput(beforePath, io, { signal });
     try {
@@ -48,7 +41,7 @@ Exit status: 0 if the maps are equivalent, 1 if they differ.
         const { headers, records } = await diffMaps(before, after);
         const format = values.json ? asJson : asText;
         let isSame = headers.length === 0;
-        await withOutput(values.output, io, async (output) => {
+        const writing = withOutput(values.output, io, async (output) => {
           const lines = new LineWriter(output);
           for (const difference of headers) await lines.write(format(difference));
           for await (const difference of records) {
@@ -58,7 +51,11 @@ Exit status: 0 if the maps are equivalent, 1 if they differ.
           }
           await lines.flush();
         });
-        return isSame ? ExitCode.ok : ExitCode.negative;
+        await writing.catch((error: unknown) => {
+          // Whoever has read enough still wants to know that they differ.
+          if (isSame || !isClosedPipe(error)) throw error;
+        });
+        return { status: isSame ? ExitCode.ok : ExitCode.negative };
       } finally {
         await after.close();
       }

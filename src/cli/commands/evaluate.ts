@@ -1,30 +1,24 @@
-import { availableParallelism } from "node:os";
 import { evaluateFiles, type Sweep } from "../../study/evaluate/evaluate-files.ts";
-import { threadsWithin } from "../../map/generate/key-table.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
-import { withOutput } from "../../files/output-file.ts";
-import { evaluationPage } from "../../study/report/evaluation-page.ts";
-import { evaluationText, sweepText } from "../../study/report/evaluation-text.ts";
+import { isPackedFile } from "../../study/evaluate/truth.ts";
+import { evaluationReport } from "../../study/report/evaluation.ts";
 import { usage } from "../common/command-line.ts";
-import { choice, FORCE_OPTION, MISSES_OPTIONS, option } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   captureFilter,
   INDEX_OPTIONS,
-  runRecord,
-  timelessRecord,
   WORK_OPTIONS,
+  workThreads,
 } from "../common/index-options.ts";
-import { ExitCode, writeOut } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-arguments.ts";
-import { isPackedFile } from "../../study/evaluate/truth.ts";
-import { warnOfOddLines } from "../common/messages.ts";
+import { ExitCode } from "../common/io.ts";
+import { assertMaps } from "../common/map-arguments.ts";
+import { warnSkippedLines } from "../common/messages.ts";
+import { choice, MISSES_OPTIONS, option } from "../common/options.ts";
+import { REPORT_OPTIONS, reportOutputs } from "../common/report-files.ts";
 
 const SWEEPS = ["paper", "frontier"] as const satisfies readonly Sweep[];
 
 export const evaluate: Command = defineCommand({
   name: "evaluate",
-  summary: "Measure the accuracy of maps",
   usage: "[MAP...] --truth BASE --lookups URIS",
   description: `
 Compares the answers of maps with what is held according to BASE. BASE is an
@@ -45,9 +39,9 @@ columns.
 Relative cost is lines per original of BASE, or per key if it does not count
 originals; the output says which.
 
-Lookups are URIs or SURTs, one per line; each counts once, unless --repeats. A
-file of another kind, or an empty one, is refused. Exits with status 1 if a map
-loses something that is held.
+Lookups are URIs or SURTs, one per line; each counts once. A file
+of another kind, or an empty one, is refused. Exits with status 1 if a map loses
+something that is held.
 
 With --as-of DATE, captures of the index BASE up to and including DATE are held.
 The share of later captures that maps made at that time report as present is
@@ -65,7 +59,6 @@ of the same sizes.`,
     lookups: { value: "FILE", help: "The URIs or SURTs to look up." },
     "as-of": option.date("Measure what was captured after this: 2015, 2015-06-30."),
     future: { value: "FILE", help: "A list of what was archived later." },
-    baselines: { help: "Add weights, fixed policies and Bloom filters for comparison." },
     queries: { help: "Create maps with queries from an index BASE." },
     sweep: { value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
     misses: {
@@ -73,13 +66,12 @@ of the same sizes.`,
       help: "Lookups that missed, to train --sweep frontier on, or a MemGator log.",
     },
     archive: MISSES_OPTIONS.archive,
-    originals: option.count("Compute relative cost for this many originals."),
-    repeats: { help: "Count repeated lookups each time." },
-    "held-hosts": { help: "Count only lookups of hosts that are held." },
-    html: { value: "FILE", help: "Draw accuracy over size here." },
-    force: FORCE_OPTION,
-    ...INDEX_OPTIONS,
-    ...WORK_OPTIONS,
+    "original-count": option.count("Compute relative cost for this many originals."),
+    ...REPORT_OPTIONS,
+    format: INDEX_OPTIONS.format,
+    to: INDEX_OPTIONS.to,
+    preset: INDEX_OPTIONS.preset,
+    memory: WORK_OPTIONS.memory,
   },
   examples: {
     "the accuracy of a small map":
@@ -89,71 +81,56 @@ of the same sizes.`,
     "the best accuracy at any size":
       "mementomap evaluate --sweep frontier --truth base.ukvs --lookups uris.txt",
   },
-  async run({ positionals, values }, io) {
-    const { truth, lookups, future, misses, archive } = values;
+  files({ positionals, values }) {
+    const { truth, lookups, future, misses, sweep } = values;
     const asOf = values["as-of"];
     if (truth === undefined || (lookups === undefined && asOf === undefined)) {
       throw usage("evaluate", "evaluate needs --truth and --lookups, or --truth and --as-of");
     }
-    const hasMore = values.sweep !== undefined || values.baselines || asOf !== undefined;
-    if (positionals.length === 0 && !hasMore) {
+    if (positionals.length === 0 && sweep === undefined && asOf === undefined) {
       throw usage("evaluate", "nothing to evaluate: name maps, or use --sweep");
     }
-    if (misses !== undefined && values.sweep !== "frontier") {
+    if (misses !== undefined && sweep !== "frontier") {
       throw usage("evaluate", "--misses requires --sweep frontier");
     }
     if (asOf !== undefined && future !== undefined) {
       throw usage("evaluate", "--as-of takes later captures from the index; omit --future");
     }
-    const page = { path: values.html, kind: "page" } as const;
-    const inputs = [...positionals, truth, lookups, future, misses];
-    await guardOutputs(values.html === undefined ? [] : [page], { inputs, force: values.force });
+    return {
+      reads: { maps: positionals, truth, lookups, future, misses },
+      writes: reportOutputs(values),
+    };
+  },
+  async run({ positionals, values }, io) {
+    const { truth = "-", format, lookups, future, misses, archive, queries } = values;
     for (const path of positionals) {
-      if (!(await isPackedFile(path))) await refuseOtherThanMaps(path);
+      if (!(await isPackedFile(path))) await assertMaps(path);
     }
     const filter = captureFilter(values);
     const report = await evaluateFiles(positionals, {
       truth,
-      format: values.format,
+      format,
       filter,
       lookups,
       future,
-      asOf,
+      asOf: values["as-of"],
       misses,
       archive,
-      originals: values.originals,
-      countsRepeats: values.repeats,
-      addsBaselines: values.baselines,
+      originals: values["original-count"],
       sweep: values.sweep,
-      queries: values.queries,
-      traces: values.html !== undefined,
+      queries,
+      traces: (values.html ?? values.csv ?? values.latex ?? values.svg) !== undefined,
       memoryBytes: values.memory,
-      threads: values.threads ?? threadsWithin(values.memory, availableParallelism()),
-      scratch: values.tmp,
+      threads: workThreads(values),
       streams: io,
     });
-    if (!values.quiet) warnOfOddLines(io, report.oddLines);
-    const evaluations = values["held-hosts"] ? report.onHeldHosts : report.all;
-    const run = runRecord(io, { maps: positionals, truth, lookups, future, misses }, filter, {
-      "as-of": asOf,
-    });
-    if (values.html !== undefined) {
-      const html = evaluationPage({ ...report, evaluations, run });
-      await withOutput(values.html, io, (output) => output.write(new TextEncoder().encode(html)));
-    }
-    await writeOut(io.stdout, values.json ? jsonLines() : tables());
-    const losesNothing = evaluations.every(({ recall }) => recall === 1);
-    return losesNothing ? ExitCode.ok : ExitCode.negative;
-
-    function tables(): string {
-      return report.base === undefined
-        ? evaluationText(evaluations, report.truth)
-        : sweepText(report.base, evaluations, report.truth);
-    }
-
-    function jsonLines(): string {
-      const more = { truth: report.truth, run: timelessRecord(run) };
-      return evaluations.map((one) => `${JSON.stringify({ ...one, ...more })}\n`).join("");
-    }
+    warnSkippedLines(io, report.oddLines);
+    const losesNothing = report.all.every(({ recall }) => recall === 1);
+    return {
+      report: evaluationReport(report),
+      filters: { ...filter, "as-of": values["as-of"] },
+      status: losesNothing ? ExitCode.ok : ExitCode.negative,
+      summary: { json: {}, text: [] },
+    };
   },
 });

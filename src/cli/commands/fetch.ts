@@ -1,27 +1,25 @@
+import type { CommandIo } from "../common/messages.ts";
+import type { Outcome } from "../common/command.ts";
+import { formatAmount, formatBytes, formatDuration } from "../../format.ts";
 import { join } from "node:path";
 import { discoverMap } from "../../publish/fetch/discover.ts";
 import { openRemoteMap } from "../../publish/fetch/remote-map.ts";
-import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
+import { isMementoMapError, quote, withoutCredentials } from "../../errors.ts";
 import { answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
 import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { openInput } from "../../files/input-file.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { type OptionTable, usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { MAX_SHRINK_OPTION, option } from "../common/options.ts";
-import { formatDuration, formatSize, Progress } from "../common/messages.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
 
 const OPTIONS = {
   output: { short: "o", value: "MAP", help: "The file for the map. Default: standard output." },
-  archive: {
-    value: "URL",
-    help: "The archive whose map to fetch, if another site publishes it.",
-  },
+  for: option.address("The archive whose map to fetch, if another site publishes it."),
   direct: { help: "The URL is that of the map itself: skip discovery." },
   packed: { help: "Request the packed form of the map, or text if there is none." },
   find: { help: "Only print the URL of the map." },
@@ -41,20 +39,18 @@ const OPTIONS = {
 
 export const fetch: Command = defineCommand({
   name: "fetch",
-  summary: "Discover the map of an archive and download it",
   usage: "ARCHIVE-URL [-o MAP]",
   description: `
 Looks for the archive's map at /.well-known/mementomap, then for a link to it
 (rel="mementomap") in the headers and in the HTML of the given URL. A link whose
-anchor is another archive is ignored; use --archive to request that one.
+anchor is another archive is ignored; use --for to request that one.
 
 The map is downloaded, assembled if it has pages, and checked before it replaces
 MAP. On any error the old map is kept, also if the new one has lost more than
 half of its mementos (--max-shrink). With -o, the next run asks whether the map
 has changed, and resumes an interrupted download. If the archive publishes a
 packed map, that is fetched; if it has both forms, text unless --packed is
-given. If MAP is a packed map, only new deltas are fetched (docs/packed.md,
-section 10).
+given.
 
 With --lookup nothing is downloaded: the URIs are looked up in the published map
 with a few range requests, and answered as by mementomap lookup. If the URL
@@ -75,31 +71,33 @@ publishes none (or no URI is present), 2 if it was refused or not reached.
     "discover it only": "mementomap fetch --find --json https://archive.example/",
   },
 
-  async run({ positionals, values }, io) {
+  files({ positionals, values: { output } }) {
     const [address, ...more] = positionals;
     if (address === undefined) throw usage("fetch", "fetch needs the URL of an archive");
     if (more.length > 0) throw usage("fetch", "fetch takes one archive");
+    return { reads: {}, writes: [{ path: output, kind: "any map" }] };
+  },
+  async run({ positionals: [address], values }, io) {
     const asked = { ...values, address };
     try {
       if (values.find) return await showPlace(asked, io);
       if (values.lookup.length > 0) return await lookUpRemotely(asked, io);
-      await bring(asked, io);
-      return ExitCode.ok;
+      return await bring(asked, io);
     } catch (error) {
       if (!isMementoMapError(error) || error.code !== "MM_NOT_FOUND") throw error;
       io.stderr.write(`mementomap: ${error.describe()}\n`);
-      return ExitCode.negative;
+      return { status: ExitCode.negative };
     }
   },
 });
 
 type Asked = CommandValues<typeof OPTIONS> & { readonly address: string };
 
-async function bring(asked: Asked, io: Io): Promise<void> {
-  const progress = new Progress(io, { label: "fetching", quiet: asked.quiet });
+async function bring(asked: Asked, io: CommandIo): Promise<Outcome> {
+  const progress = io.progress("fetching");
   const bringTo = (target: string): Promise<FetchResult> =>
     fetchMap(asked.address, target, {
-      archive: asked.archive,
+      archive: asked.for,
       isDirect: asked.direct,
       packed: asked.packed,
       allowsPrivate: asked["allow-private"],
@@ -112,7 +110,6 @@ async function bring(asked: Asked, io: Io): Promise<void> {
       onBytes: (bytes) => progress.add(bytes),
     }).finally(() => progress.end());
   const { output } = asked;
-  await guardOutputs([{ path: output, kind: "any map" }], { inputs: [], force: asked.force });
   const result =
     output === undefined || output === "-"
       ? await withTempDir({ interrupt: io.interrupt }, async (folder) => {
@@ -121,9 +118,9 @@ async function bring(asked: Asked, io: Io): Promise<void> {
           return fetched;
         })
       : await bringTo(output);
-  for (const warning of result.warnings) io.stderr.write(`mementomap: warning: ${warning}\n`);
-  if (asked.quiet) return;
-  io.stderr.write(asked.json ? `${JSON.stringify(result)}\n` : `${sentence(result)}\n`);
+  for (const warning of result.warnings) io.warn(withoutCredentials(warning));
+  const json = JSON.parse(withoutCredentials(JSON.stringify(result))) as object;
+  return { summary: { json, text: withoutCredentials(sentence(result)) } };
 }
 
 async function copyOut(path: string, io: Io): Promise<void> {
@@ -133,32 +130,31 @@ async function copyOut(path: string, io: Io): Promise<void> {
 }
 
 function sentence(result: FetchResult): string {
-  const { status, url, method, bytes, added, pages, freshForMs } = result;
+  const { status, url, method, bytes, pages, freshForMs } = result;
   const fresh = freshForMs > 0 ? `, fresh for ${formatDuration(freshForMs)}` : "";
   if (status === "unchanged") return `unchanged: ${url}${fresh}`;
-  if (added !== undefined) return `fetched ${formatSize(added)} that are new from ${url}${fresh}`;
   const parts = pages > 1 ? ` on ${formatAmount(pages, "page")}` : "";
-  return `fetched ${formatSize(bytes)}${parts} from ${url} (${method})${fresh}`;
+  return `fetched ${formatBytes(bytes)}${parts} from ${url} (${method})${fresh}`;
 }
 
-async function showPlace(asked: Asked, io: Io): Promise<ExitCode> {
+async function showPlace(asked: Asked, io: Io): Promise<Outcome> {
   const client = clientFor(asked, io);
   try {
-    const { archive, address, json } = asked;
+    const { for: archive, address, json } = asked;
     const found = await discoverMap(client, address, { archive, signal: io.interrupt.signal });
     const line = json ? JSON.stringify(found) : `${found.url}\t${found.method}`;
-    await writeOut(io.stdout, `${line}\n`);
-    return ExitCode.ok;
+    await writeOut(io.stdout, `${withoutCredentials(line)}\n`);
+    return {};
   } finally {
     client.close();
   }
 }
 
-async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
+async function lookUpRemotely(asked: Asked, io: Io): Promise<Outcome> {
   const { signal } = io.interrupt;
   const client = clientFor(asked, io);
   try {
-    const { address, archive } = asked;
+    const { address, for: archive } = asked;
     const url = asked.direct
       ? address
       : (await discoverMap(client, address, { archive, signal })).url;
@@ -170,13 +166,14 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
       const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
       await writeOut(io.stdout, `${line}\n`);
     }
-    if (!asked.quiet) {
-      const { requests, bytes, size } = search.traffic;
-      io.stderr.write(
-        `${formatAmount(requests, "request")} for the map, ${formatSize(bytes)} of ${formatSize(size)}\n`,
-      );
-    }
-    return isAnyPresent ? ExitCode.ok : ExitCode.negative;
+    const { requests, bytes, size } = search.traffic;
+    return {
+      status: isAnyPresent ? ExitCode.ok : ExitCode.negative,
+      summary: {
+        json: { requests, bytes, size },
+        text: `${formatAmount(requests, "request")} for the map, ${formatBytes(bytes)} of ${formatBytes(size)}`,
+      },
+    };
   } finally {
     client.close();
   }

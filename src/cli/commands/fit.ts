@@ -1,7 +1,10 @@
+import { fitQuality, MIN_FIT_POINTS } from "../../format.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { column } from "../../study/report/report.ts";
+import { tableLines } from "../../study/report/text.ts";
 import { readFile } from "node:fs/promises";
 import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
-import type { Prior } from "../../map/compact/budget/prior.ts";
-import { formatCount, ioError } from "../../errors.ts";
+import { ioError } from "../../errors.ts";
 import {
   type ChildrenFit,
   type DepthChildren,
@@ -11,67 +14,76 @@ import {
   type PowerLawFit,
 } from "../../map/compact/children-fit.ts";
 import { fileChunks } from "../../files/input-file.ts";
-import { readMisses } from "../../map/compact/run/budget-files.ts";
-import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
-import { fitQuality } from "../../page/text-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
-import { MISSES_OPTIONS, misuse } from "../common/options.ts";
-import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
-import { ExitCode, type Io, writeOut } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-arguments.ts";
-import { warnOfOddLines } from "../common/messages.ts";
+import { inputsOf, misuse } from "../common/options.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import type { Io } from "../common/io.ts";
+import { assertMaps } from "../common/map-arguments.ts";
 
 export const fit: Command = defineCommand({
   name: "fit",
-  summary: "Measure an archive's parameters for compact",
   usage: "[MAP]",
   description: `
 Counts, for every depth of hosts and paths, how many children a node has on
 average, and fits a power law, A * depth^-K, as the paper did for Arquivo.pt.
-The last line of the output consists of options for compact.
+The last line of the output is a command that compacts the map by these laws, as
+far as they fit.
 
-It also fits the parameters that compact needs for a given size: Heaps' law, how
-the children of a host grow with its keys, and with --misses how many lookups
-the estimate from the map is worth compared with those that were seen.
+It also fits the parameter that compact needs for a given size: Heaps' law, how
+the children of a host grow with its keys.
 
 MAP is a map that is not compacted yet. With --table, the counts come from a
 table instead: a header line with the columns Depth and MeanChld, or Depth,
 Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
   options: {
     table: { value: "FILE", help: "Fit the numbers of a depth table." },
-    ...MISSES_OPTIONS,
+    output: { short: "o", value: "FILE", help: "Write the tables here." },
   },
   examples: {
     "the parameters of this archive": "mementomap fit map.ukvs",
     "the same, for scripts": "mementomap fit --json map.ukvs",
   },
-  async run({ positionals, values }, io) {
-    if (positionals.length > 1 || (positionals.length === 1 && values.table !== undefined)) {
+  files({ positionals, values: { table, output } }) {
+    const maps = table === undefined ? inputsOf(positionals) : positionals;
+    if (maps.length + (table === undefined ? 0 : 1) !== 1) {
       throw misuse("fit takes one map, or --table");
     }
-    const [path = "-"] = positionals;
-    if (values.table === undefined) await refuseOtherThanMaps(path);
-    const { table, prior } =
+    return { reads: { maps, table }, writes: [{ path: output, kind: "report" }] };
+  },
+  async run({ positionals, values }, io) {
+    const [path] = inputsOf(positionals);
+    if (values.table === undefined) await assertMaps(path);
+    const { table, heapsExponent } =
       values.table === undefined
-        ? await fitMap(path, values, io)
-        : { table: await readTable(values.table), prior: undefined };
+        ? await fitMap(path, io)
+        : { table: await readTable(values.table), heapsExponent: undefined };
     const fitted = fitChildren(table);
     const { hostPower: host, pathPower: paths } = fitted;
     const text = values.json
-      ? `${JSON.stringify({ depths: table, host, path: paths, prior })}\n`
-      : report(table, fitted, prior);
-    await writeOut(io.stdout, text);
-    return ExitCode.ok;
+      ? `${JSON.stringify({ depths: table, host, path: paths, heapsExponent })}\n`
+      : [
+          ...depthLines(table),
+          "",
+          fitLine("hosts", host),
+          fitLine("paths", paths),
+          ...(heapsExponent === undefined
+            ? []
+            : [`heaps  children of a host ~ keys^${heapsExponent.toFixed(3)}`]),
+          "",
+          commandFor(values.table === undefined ? path : "-", fitted),
+          "",
+        ].join("\n");
+    await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));
+    return {};
   },
 });
 
 /** Reads a map twice; what cannot be read twice goes to a scratch file first. */
 function fitMap(
   path: string,
-  { misses, archive, quiet }: CommandValues<typeof MISSES_OPTIONS>,
   io: Io,
-): Promise<{ table: DepthChildren[]; prior: Prior | undefined }> {
+): Promise<{ table: DepthChildren[]; heapsExponent: number | undefined }> {
   return withMapSources([path], { io }, async ([source]) => {
     const { signal } = io.interrupt;
     const read = (): AsyncIterable<Uint8Array> => fileChunks(source, signal);
@@ -84,16 +96,9 @@ function fitMap(
     }
     const table = counter.table();
     // A map with more key columns cannot be kept to a size.
-    if (reader.headers.fields.keys.length > 1) return { table, prior: undefined };
-    const missList =
-      misses === undefined ? undefined : await readMisses({ path: misses, archive }, io);
-    if (!quiet) warnOfOddLines(io, missList?.oddLines ?? 0);
-    const { prior } = await BudgetCompaction.survey(read, {
-      source: source.name,
-      misses: missList,
-      kernels: budgetKernels,
-    });
-    return { table, prior };
+    if (reader.headers.fields.keys.length > 1) return { table, heapsExponent: undefined };
+    const { prior } = await BudgetCompaction.survey(read, { source: source.name });
+    return { table, heapsExponent: prior.heapsExponent };
   });
 }
 
@@ -104,47 +109,40 @@ async function readTable(path: string): Promise<DepthChildren[]> {
   return parseDepthTable(text, path);
 }
 
-function report(
-  table: readonly DepthChildren[],
-  { hostPower, pathPower }: ChildrenFit,
-  prior: Prior | undefined,
-): string {
-  const rows = table.map(({ depth, parents, children }) => [
-    depth,
-    formatCount(parents),
-    formatCount(children),
-    parents === 0 ? "-" : (children / parents).toFixed(2),
-  ]);
-  const cells = [["depth", "parents", "children", "mean"], ...rows];
-  const lines = cells.map(
-    ([depth, ...numbers]) => depth.padEnd(6) + numbers.map((text) => text.padStart(16)).join(""),
-  );
-  const flags = [
-    ...(hostPower === undefined ? [] : [`--host-power ${power(hostPower)}`]),
-    ...(pathPower === undefined ? [] : [`--path-power ${power(pathPower)}`]),
+function depthLines(rows: readonly DepthChildren[]): string[] {
+  const columns = [
+    column.text<DepthChildren>("Depth", ({ depth }) => depth),
+    column.count<DepthChildren>("Parents", ({ parents }) => parents),
+    column.count<DepthChildren>("Children", ({ children }) => children),
+    column.number<DepthChildren>("Mean", ({ parents, children }) =>
+      parents === 0 ? null : children / parents,
+    ),
   ];
-  return [
-    ...lines,
-    "",
-    fitLine("hosts", hostPower),
-    fitLine("paths", pathPower),
-    ...(prior === undefined ? [] : priorLines(prior)),
-    "",
-    ...(flags.length === 0 ? [] : [`mementomap compact ${flags.join(" ")}`]),
-  ]
-    .map((line) => `${line}\n`)
-    .join("");
+  return tableLines({ id: "depths", title: "Children by depth", columns, rows }).flat();
 }
 
-function priorLines(prior: Prior): string[] {
-  const heaps = `heaps  children of a host ~ keys^${prior.heapsExponent.toFixed(3)}`;
-  if (prior.misses === 0) return [heaps];
-  const { betweenHosts, belowHosts, belowFolders } = prior;
-  return [
-    heaps,
-    `prior  worth ${betweenHosts} lookups between hosts, ${belowHosts} below a host,`,
-    `       ${belowFolders} below a folder, beside ${formatCount(prior.misses)} that missed`,
+/** A law explains at least half of the variance of its points, of which there are enough. */
+const MIN_R2 = 0.5;
+
+/** Whether `compact` can go by a law: nodes have fewer children the deeper they are. */
+function isUseful(law: PowerLawFit | undefined): law is PowerLawFit {
+  return law !== undefined && law.points >= MIN_FIT_POINTS && law.r2 >= MIN_R2 && law.k >= 0;
+}
+
+/** The command that compacts a map by what was fitted, without what compact could not use. */
+function commandFor(path: string, { hostPower, pathPower }: ChildrenFit): string {
+  const options = [
+    ...(isUseful(hostPower) ? [`--host-power ${power(hostPower)}`] : []),
+    ...(isUseful(pathPower) ? [`--path-power ${power(pathPower)}`] : []),
   ];
+  if (options.length === 0) return "No law fits well enough: compact with the defaults.";
+  const map = path === "-" ? "map.ukvs" : shellWord(path);
+  return `mementomap compact ${options.join(" ")} ${map} -o small.ukvs`;
+}
+
+/** A word that a shell takes as it is. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function power({ a, k }: PowerLawFit): string {
@@ -153,6 +151,7 @@ function power({ a, k }: PowerLawFit): string {
 
 function fitLine(layer: string, law: PowerLawFit | undefined): string {
   if (law === undefined) return `${layer}  too few depths for a fit`;
-  const [a, k] = [law.a.toPrecision(5), law.k.toPrecision(4)];
-  return `${layer}  children = ${a} * depth^-${k}   (${fitQuality(law)})`;
+  const [a, k] = [law.a.toPrecision(5), (-law.k).toPrecision(4)];
+  const remark = isUseful(law) ? "" : "; compact cannot use it";
+  return `${layer}  children = ${a} * depth^${k}   (${fitQuality(law)}${remark})`;
 }

@@ -1,8 +1,7 @@
-import { formatCount, MementoMapError } from "../../errors.ts";
-import { generateFiles } from "../../map/generate/generate-files.ts";
-import type { GenerateSummary } from "../../map/generate/generate-plan.ts";
+import { formatBytes, formatCount } from "../../format.ts";
+import { MementoMapError } from "../../errors.ts";
+import { generateFiles, type GenerateSummary } from "../../map/generate/generate.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   COUNT_OPTIONS,
@@ -10,15 +9,12 @@ import {
   mapDescription,
   SKIP_BAD_OPTION,
 } from "../common/count-options.ts";
-import { FORCE_OPTION } from "../common/options.ts";
-import { formatSize, showRun, type SummaryLine } from "../common/messages.ts";
+import { FORCE_OPTION, inputsOf, TMP_OPTION } from "../common/options.ts";
 import { INDEX_OPTIONS, withProgress, WORK_OPTIONS } from "../common/index-options.ts";
-import { readingLines, showDamages, withSkipHint } from "../common/reading-summary.ts";
-import { ExitCode, type Io } from "../common/io.ts";
+import { readingLines, warnOfDamages, withSkipHint } from "../common/reading-summary.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
-  summary: "Create a map from index files",
   usage: "[INPUT...] [-o MAP]",
   description: `
 Creates a map from any index that an archive has: CDX (with the columns of its
@@ -30,8 +26,7 @@ unsorted, and may overlap. Without INPUT, or for -, reads standard input.
 Without an index, a map can be created from samples: access logs of a replay
 server, logs of the aggregator MemGator, and TimeMaps. Its counts end in +.
 
-Keys are copied from the key column as long as a sample of rows agrees with the
-SURT of the URI; otherwise they are made from the URIs, and the summary says so.
+Keys are made from the URIs; the key column counts only in rows without one.
 
 The map has one row for each host and path, without queries, with its number of
 captures; with --queries, one row for each URI. It does not depend on the order
@@ -50,6 +45,7 @@ input. An existing file that is not a map is kept, unless --force is given.`,
       help: "Add to this map, as if its index had been read too.",
     },
     ...WORK_OPTIONS,
+    tmp: TMP_OPTION,
     force: FORCE_OPTION,
     "skip-bad": SKIP_BAD_OPTION,
   },
@@ -60,41 +56,49 @@ input. An existing file that is not a map is kept, unless --force is given.`,
     "add a crawl to a map": "mementomap generate new.cdxj --add base.ukvs -o base.ukvs",
     "from a list of URIs": "cat urls.txt | mementomap generate --name 'Our archive' -o map.ukvs",
   },
+  files: ({ positionals, values: { output, add } }) => ({
+    reads: { inputs: inputsOf(positionals), add },
+    writes: [{ path: output, kind: "map", replaces: add }],
+  }),
   async run({ positionals, values }, io) {
-    const paths = positionals.length === 0 ? ["-"] : positionals;
-    countSettings(values); // what is wrong with it is said before any work
-    const outputs = [{ path: values.output, kind: "map", replaces: values.add } as const];
-    await guardOutputs(outputs, { inputs: [...paths, ...values.add], force: values.force });
+    const paths = inputsOf(positionals);
+    const { output, add, tmp, force } = values;
+    const counting = countSettings(values); // what is wrong with it is said before any work
     const startedAt = io.now();
-    const making = withProgress(io, [...paths, ...values.add], values, (settings) =>
-      withMapOutput(
-        values.output,
-        { ...io, tmp: values.tmp, force: values.force },
-        async (output) => {
-          const made = await generateFiles(paths, output, {
-            ...settings,
-            ...countSettings(values),
-            add: values.add,
-            description: await mapDescription(values, paths, io),
-          });
-          if (!values.force) refuseNothingButDamage(made);
-          return made;
-        },
-      ),
+    const making = withProgress(io, [...paths, ...add], values, (settings) =>
+      withMapOutput(output, { ...io, tmp, force }, async (target) => {
+        const description = await mapDescription(values, paths, io);
+        const made = await generateFiles(paths, target, {
+          ...settings,
+          ...counting,
+          add,
+          description,
+        });
+        if (!force) assertReadable(made);
+        return made;
+      }),
     );
     const summary = await making.catch((error: unknown) => {
-      throw withSkipHint(error, values.add);
+      throw withSkipHint(error, add);
     });
-    if (summary.rows === 0 && !values.json) {
-      io.stderr.write("mementomap: warning: the map has no records: nothing was found to count\n");
-    }
-    if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);
-    return ExitCode.ok;
+    if (summary.rows === 0) io.warn("the map has no records: nothing was found to count");
+    warnOfDamages(io, summary);
+    const { counts, rows, bytes, duplicates } = summary;
+    return {
+      summary: {
+        json: { ...counts, ...summary, counts: undefined },
+        text: [
+          ...readingLines(summary, io.now() - startedAt, duplicates),
+          ["rows", formatCount(rows)],
+          ["size", formatBytes(bytes)],
+        ],
+      },
+    };
   },
 });
 
 /** What is damaged was not empty: a map of it would call all of it absent. */
-function refuseNothingButDamage({ rows, damages }: GenerateSummary): void {
+function assertReadable({ rows, damages }: GenerateSummary): void {
   const [damage] = damages;
   if (rows > 0 || damage === undefined) return;
   throw new MementoMapError(
@@ -102,15 +106,4 @@ function refuseNothingButDamage({ rows, damages }: GenerateSummary): void {
     `nothing could be read: ${damage.message}; --force writes a map without records`,
     { position: { source: damage.source } },
   );
-}
-
-function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJson: boolean): void {
-  const { counts, rows, bytes } = summary;
-  if (!isJson) showDamages(io, summary);
-  const lines: SummaryLine[] = [
-    ...readingLines(summary, ms, summary.duplicates),
-    ["rows", formatCount(rows)],
-    ["size", formatSize(bytes)],
-  ];
-  showRun(io, ms, { json: { ...counts, ...summary, counts: undefined }, lines }, isJson);
 }

@@ -1,21 +1,20 @@
+import type { CommandIo } from "../common/messages.ts";
+import { formatAmount, formatCount } from "../../format.ts";
 import { DEFAULT_BACK_OFF } from "../../http/retry.ts";
 import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
 import { harvestIndex } from "../../harvest/harvest-index.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
 import type { PoliteOptions } from "../../harvest/polite-client.ts";
 import { sampleSearch } from "../../harvest/sample-search.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { choice, option, parseWhole } from "../common/options.ts";
-import { ExitCode, type Io } from "../common/io.ts";
+import { choice, option } from "../common/options.ts";
+import { ExitCode } from "../common/io.ts";
 import { Progress } from "../common/messages.ts";
-import { formatAmount, formatCount } from "../../errors.ts";
 
 export const harvest: Command = defineCommand({
   name: "harvest",
-  summary: "Fetch an index from an archive's server",
   usage: "SERVER (--url URL | --search WORD) -o INDEX",
   description: `
 Fetches captures from a CDX server (pywb, OutbackCDX, or one like the Internet
@@ -26,8 +25,8 @@ Arquivo.pt), with random words from the results. The index is marked as a
 sample, and counts of maps made from it end in +.
 
 Some servers stop at a limit without saying so. If rows seem to be missing,
-harvest asks for smaller windows of time; if the server does not support them,
-harvest warns, exits with status 1, and marks the index as a sample.
+harvest warns, exits with status 1, and marks the index as a sample. Fetch such
+captures in parts, with --from and --to, and merge the maps.
 
 If harvest is interrupted or fails, the same command resumes; until it is
 complete, the fetched rows are in INDEX.part.
@@ -59,12 +58,7 @@ NO_PROXY.`,
     },
     searches: option.count("100", "How many words to search for."),
     seed: option.whole("1", "The seed of the random sample."),
-    interval: {
-      value: "MS",
-      default: "1000",
-      help: "Milliseconds to wait between requests.",
-      parse: parseWhole,
-    },
+    interval: option.duration("1s", "How long to wait between requests."),
     retries: option.whole(String(DEFAULT_BACK_OFF.retries), "How often to retry before giving up."),
     contact: { value: "TEXT", help: "A contact for the archive, sent with every request." },
     force: { help: "Write an index even without captures, and replace any existing file." },
@@ -76,7 +70,7 @@ NO_PROXY.`,
     "a sample, by full-text search":
       "mementomap harvest https://archive.example/search --search mar -o a.cdxj",
   },
-  async run({ positionals, values }, io) {
+  files({ positionals, values }) {
     const [server, ...more] = positionals;
     if (server === undefined || more.length > 0) {
       throw usage("harvest", "harvest needs the URL of one server");
@@ -88,25 +82,19 @@ NO_PROXY.`,
     if (target === undefined || target === "-") {
       throw usage("harvest", "harvest needs -o FILE, so that it can resume");
     }
-    await guardOutputs([{ path: target, kind: "index" }], { inputs: [], force: values.force });
-    const progress = new Progress(io, { label: "fetching", quiet: values.quiet });
+    return { reads: {}, writes: [{ path: target, kind: "index" }] };
+  },
+  async run({ positionals: [server], values }, io) {
+    const { output: target = "-", match, from, to, search: words, searches, seed } = values;
+    const progress = io.progress("fetching");
     const polite = politeOptions(values, io, progress);
-    const { match, from, to, search: words, searches, seed } = values;
     if (words.length > 0) {
-      const searching = sampleSearch(server, target, {
-        ...polite,
-        words,
-        searches,
-        seed,
-        from,
-        to,
-      });
-      const summary = await searching.finally(() => progress.end());
+      const options = { ...polite, words, searches, seed, from, to };
+      const summary = await sampleSearch(server, target, options).finally(() => progress.end());
       const { leftOut } = summary;
       const useless = leftOut === 0 ? "" : `, ${formatAmount(leftOut, "result")} of no use`;
       const made = formatAmount(summary.searches, "search", "searches");
-      report(io, values, summary, `${made}${useless}`);
-      return ExitCode.ok;
+      return { summary: { json: summary, text: sentence(summary, `${made}${useless}`) } };
     }
     const queries = values.url.map((url) => ({ url, match, from, to }));
     const harvesting = harvestIndex(server, queries, target, {
@@ -117,9 +105,11 @@ NO_PROXY.`,
     });
     const summary = await harvesting.finally(() => progress.end());
     const { sampleReason } = summary;
-    if (sampleReason !== undefined && !values.json) io.stderr.write(`warning: ${sampleReason}\n`);
-    report(io, values, summary, formatAmount(summary.pages, "page"));
-    return sampleReason === undefined ? ExitCode.ok : ExitCode.negative;
+    if (sampleReason !== undefined) io.warn(sampleReason);
+    return {
+      status: sampleReason === undefined ? ExitCode.ok : ExitCode.negative,
+      summary: { json: summary, text: sentence(summary, formatAmount(summary.pages, "page")) },
+    };
   },
 });
 
@@ -129,9 +119,8 @@ function politeOptions(
     readonly retries: number;
     readonly contact: string | undefined;
     readonly "allow-private": boolean;
-    readonly quiet: boolean;
   },
-  io: Io,
+  io: CommandIo,
   progress: Progress,
 ): PoliteOptions {
   const contact = values.contact === undefined ? "" : ` (${values.contact})`;
@@ -146,23 +135,16 @@ function politeOptions(
     onRead: (bytes) => progress.add(bytes),
     onRetry: (reason, waitMs) => {
       progress.end();
-      if (!values.quiet) io.stderr.write(`${reason}; retrying in ${waitMs / 1000} s\n`);
+      io.note(`${reason}; retrying in ${waitMs / 1000} s`);
     },
   };
 }
 
-function report(
-  io: Io,
-  { quiet, json }: { readonly quiet: boolean; readonly json: boolean },
+function sentence(
   summary: { readonly lines: number; readonly requests: number; readonly resumedLines: number },
   what: string,
-): void {
-  if (quiet) return;
+): string {
   const { lines, requests, resumedLines } = summary;
   const before = resumedLines === 0 ? "" : `, ${formatCount(resumedLines)} of them before`;
-  io.stderr.write(
-    json
-      ? `${JSON.stringify(summary)}\n`
-      : `${formatAmount(lines, "capture")}${before}, ${what}, ${formatAmount(requests, "request")}\n`,
-  );
+  return `${formatAmount(lines, "capture")}${before}, ${what}, ${formatAmount(requests, "request")}`;
 }

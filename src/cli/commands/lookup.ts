@@ -1,23 +1,23 @@
+import { formatCount } from "../../format.ts";
 import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
-import { formatCount, type Position, quote } from "../../errors.ts";
+import { type Position, quote } from "../../errors.ts";
 import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
-import type { BatchAnswers, BlockSink } from "../../map/lookup/answer-lines.ts";
-import { type Answer, answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
+import type { BlockSink } from "../../bytes/block-writer.ts";
+import { explainedLines, RecordingSource } from "../../lookup/explain.ts";
+import { answerJson, answerLine, lookupPeriod, SourceLookup } from "../../map/lookup/map-lookup.ts";
 import { openInput } from "../../files/input-file.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, option, OUTPUT_OPTION } from "../common/options.ts";
-import { ExitCode, type Io, LineWriter } from "../common/io.ts";
+import { option, FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
+import { ExitCode, LineWriter } from "../common/io.ts";
 import { type OpenMap, openMapFile } from "../../map/lookup/open-map-file.ts";
-import { Progress } from "../common/messages.ts";
+import type { CommandIo } from "../common/messages.ts";
 
 const decoder = new TextDecoder();
 
 export const lookup: Command = defineCommand({
   name: "lookup",
-  summary: "Look up whether an archive may hold a URI",
   usage: "MAP [URI...]",
   description: `
 Writes one line for each URI, separated by tabs: the URI as given (a tab in it
@@ -34,6 +34,9 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
   options: {
     batch: { value: "FILE", help: "Look up every line of a file, or of - (stdin)." },
     surt: { help: "The input is SURTs, not URIs." },
+    explain: {
+      help: "Below each answer, list the keys that were looked for, in their order, with their distances and the rows of the map. Not for --batch.",
+    },
     at: option.datetime(
       "Look up this time, in maps with times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or the format of HTTP headers.",
     ),
@@ -43,17 +46,18 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
   examples: {
     "one URI": "mementomap lookup map.ukvs https://example.org/a",
     "many, from a file": "mementomap lookup map.ukvs --batch uris.txt -o answers.tsv",
+    "which rows decide": "mementomap lookup --explain map.ukvs https://example.org/a/b",
     "a SURT, as JSON": "mementomap lookup --json --surt map.ukvs 'org,example)/a'",
   },
 
-  async run({ positionals, values }, io) {
+  files({ positionals, values }) {
     const [path, ...inputs] = positionals;
     if (path === undefined) throw usage("lookup", "lookup needs a map");
     if (inputs.length === 0 && values.batch === undefined) {
       throw usage("lookup", "nothing to look up: name a URI, or --batch FILE");
     }
-    if (path === "-" && values.batch === "-") {
-      throw usage("lookup", "the map and the batch cannot both be standard input");
+    if (values.explain && values.batch !== undefined) {
+      throw usage("lookup", "--explain is for URIs given as arguments, not for --batch");
     }
     if (/^https?:\/\//i.test(path)) {
       throw usage(
@@ -61,25 +65,32 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
         `the map comes first, then URIs, and ${quote(path)} is not a file; use mementomap fetch --lookup for a map on the Web`,
       );
     }
-    const outputs = [{ path: values.output, kind: "answers" } as const];
-    await guardOutputs(outputs, { inputs: [path, values.batch], force: values.force });
-    const forMany = values.batch !== undefined;
-    const inBatches = forMany && !values.json && values.at === undefined;
-    const map = await openMapFile(path, io, { forMany, inBatches });
-    const warn = (text: string): void => {
-      if (!values.quiet) io.stderr.write(`mementomap: warning: ${text}\n`);
+    const odd = inputs.find((input) => !beginsWithLookup(input));
+    if (odd !== undefined) throw usage("lookup", `${quote(odd)} is neither a URI nor a SURT`);
+    return {
+      reads: { map: path, batch: values.batch },
+      writes: [{ path: values.output, kind: "answers" }],
     };
-    const options = { ...values, isSurt: values.surt, warn };
+  },
+  async run({ positionals: [path, ...inputs], values }, io) {
+    const forMany = values.batch !== undefined;
+    const map = await openMapFile(path, io, { forMany });
+    const options = { ...values, isSurt: values.surt, warn: (text: string) => io.warn(text) };
     const asker = new Asker(map, options);
     try {
-      const presentCount = await withOutput(values.output, io, async (output) => {
-        const count = await asker.askAll(inputs, output);
-        if (values.batch !== undefined) {
-          await asker.askBatch(values.batch, { io, sink: output, quiet: values.quiet });
-        }
-        return count;
-      });
-      return inputs.length > 0 && presentCount === 0 ? ExitCode.negative : ExitCode.ok;
+      const [presentCount, batch] = await withOutput(values.output, io, async (output) => [
+        await asker.askAll(inputs, output),
+        values.batch === undefined ? undefined : await asker.askBatch(values.batch, io, output),
+      ]);
+      return {
+        status: inputs.length > 0 && presentCount === 0 ? ExitCode.negative : ExitCode.ok,
+        ...(batch && {
+          summary: {
+            json: batch,
+            text: `${formatCount(batch.lookups)} looked up, ${formatCount(batch.present)} present`,
+          },
+        }),
+      };
     } finally {
       await map.close();
     }
@@ -94,13 +105,8 @@ interface AskOptions {
   readonly isSurt: boolean;
   readonly warn: (text: string) => void;
   readonly json: boolean;
+  readonly explain: boolean;
   readonly at: string | undefined;
-}
-
-interface BatchTarget {
-  readonly io: Io;
-  readonly sink: BlockSink;
-  readonly quiet: boolean;
 }
 
 class Asker {
@@ -115,66 +121,71 @@ class Asker {
   /** Answers a few inputs; returns how many are present. */
   async askAll(inputs: readonly string[], sink: BlockSink): Promise<number> {
     const lines = new LineWriter(sink);
+    const { isSurt, at, json, explain } = this.#options;
+    const recording = explain ? new RecordingSource(this.#map.lookup.source) : undefined;
+    const map = recording === undefined ? this.#map.lookup : new SourceLookup(recording);
     let presentCount = 0;
     for (const input of inputs) {
       this.#checkForm(input);
-      const answer = await this.#ask(input);
+      const answer = await map.lookupNow(input, { at }, isSurt);
       if (answer.present) presentCount += 1;
-      await lines.write(this.#format(input, answer));
+      const { tried } = recording ?? {};
+      if (json) await lines.write(answerJson(input, answer, tried && { tried }));
+      else {
+        await lines.write(answerLine(input, answer));
+        for (const line of explainedLines(tried ?? [])) await lines.write(line);
+      }
     }
     await lines.flush();
     return presentCount;
   }
 
   /** Answers every line of a file that is not blank. */
-  async askBatch(path: string, { io, sink, quiet }: BatchTarget): Promise<void> {
-    const progress = new Progress(io, { label: "looking up", quiet });
+  async askBatch(path: string, io: CommandIo, sink: BlockSink): Promise<BatchCounts> {
+    const progress = io.progress("looking up");
     const input = await openInput(path, io, {
       signal: io.interrupt.signal,
       onRead: (bytes) => progress.add(bytes),
     });
     progress.total = input.size;
-    let counts: BatchCounts;
     try {
-      const { json, at } = this.#options;
-      const answers =
-        json || at !== undefined ? undefined : this.#map.answers?.(sink, this.#options);
-      counts = await (answers === undefined
-        ? this.#answerText(input, sink)
-        : this.#answerBytes(answers, input));
+      return await (this.#options.json
+        ? this.#answerJson(input, sink)
+        : this.#answerLines(input, sink));
     } finally {
       progress.end();
     }
-    if (quiet) return;
-    const { asked, present } = counts;
-    io.stderr.write(`${formatCount(asked)} looked up, ${formatCount(present)} present\n`);
   }
 
-  async #answerBytes(answers: BatchAnswers, input: Batch): Promise<BatchCounts> {
+  async #answerLines(input: Batch, sink: BlockSink): Promise<BatchCounts> {
+    const { isSurt, at } = this.#options;
+    const answers = await this.#map.answers(sink, { isSurt, period: lookupPeriod(at) });
     for await (const batch of lineBatches(input.chunks, { source: input.name })) {
       if (answers.askedCount === 0) this.#checkFirstOf(batch, input.name);
       await answers.writeLines(batch);
     }
     await answers.flush();
-    return { asked: answers.askedCount, present: answers.presentCount };
+    return { lookups: answers.askedCount, present: answers.presentCount };
   }
 
-  async #answerText(input: Batch, sink: BlockSink): Promise<BatchCounts> {
+  async #answerJson(input: Batch, sink: BlockSink): Promise<BatchCounts> {
+    const { isSurt, at } = this.#options;
     const lines = new LineWriter(sink);
-    const counts = { asked: 0, present: 0 };
+    const counts = { lookups: 0, present: 0 };
     for await (const { bytes, starts, ends, count, firstLine } of lineBatches(input.chunks, {
       source: input.name,
     })) {
       for (let line = 0; line < count; line += 1) {
         if (starts[line] === ends[line]) continue;
         const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
-        if (counts.asked === 0) {
+        if (counts.lookups === 0) {
           this.#checkFirst(text, { source: input.name, line: firstLine + line });
         }
-        const answer = this.#askIndex(text) ?? (await this.#ask(text));
-        counts.asked += 1;
+        const asked = this.#map.lookup.lookupNow(text, { at }, isSurt);
+        const answer = asked instanceof Promise ? await asked : asked;
+        counts.lookups += 1;
         if (answer.present) counts.present += 1;
-        const sent = lines.write(this.#format(text, answer));
+        const sent = lines.write(answerJson(text, answer));
         if (sent !== undefined) await sent;
       }
     }
@@ -210,23 +221,6 @@ class Asker {
     if (isSurt && URI_FORM.test(input)) warn(`${quote(input)} is a URI; leave out --surt`);
     if (!isSurt && SURT_FORM.test(input)) warn(`${quote(input)} is a SURT; say so with --surt`);
   }
-
-  /** The answer of an index in memory, for which nothing need be awaited. */
-  #askIndex(input: string): Answer | undefined {
-    const { at, isSurt } = this.#options;
-    const { index } = this.#map;
-    return isSurt ? index?.lookupSurtSync(input, { at }) : index?.lookupSync(input, { at });
-  }
-
-  #ask(input: string): Promise<Answer> {
-    const { at, isSurt } = this.#options;
-    const { lookup: map } = this.#map;
-    return isSurt ? map.lookupSurt(input, { at }) : map.lookup(input, { at });
-  }
-
-  #format(input: string, answer: Answer): string {
-    return this.#options.json ? answerJson(input, answer) : answerLine(input, answer);
-  }
 }
 
 interface Batch {
@@ -235,6 +229,6 @@ interface Batch {
 }
 
 interface BatchCounts {
-  readonly asked: number;
+  readonly lookups: number;
   readonly present: number;
 }

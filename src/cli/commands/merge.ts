@@ -1,16 +1,15 @@
+import { formatAmount, formatCount } from "../../format.ts";
+import { join } from "node:path";
+import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { mergeMaps } from "../../map/merge-maps.ts";
 import { OUTPUT_OPTION } from "../common/options.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode } from "../common/io.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
-import { formatAmount, formatCount } from "../../errors.ts";
 
 export const merge: Command = defineCommand({
   name: "merge",
-  summary: "Merge maps into one",
   usage: "MAP... [-o MAP]",
   description: `
 Merges maps into one that reports present exactly where at least one of them
@@ -21,43 +20,49 @@ Pages of a split map are combined first: all pages of a map, in any order, give
 the map that was split. The output may be one of the inputs, which the result
 replaces.
 
+A map whose rows are in another order, such as those of other tools, which have
+the order of their index, is sorted; rows of the same key are added up. So merge
+with one map makes any map one that other commands accept.
+
 A map whose rows were edited by hand no longer has the size that its header
 states, and is refused; --force accepts it, and the result states the correct
 size.
 `,
   options: {
     output: { ...OUTPUT_OPTION, value: "MAP" },
-    tmp: { value: "DIR", help: "The folder for scratch files; compressed maps need them." },
+    tmp: { value: "DIR", help: "The folder for scratch files." },
     force: { help: "Accept maps that do not have the size they state; replace any existing file." },
   },
   examples: {
     "two archives as one": "mementomap merge a.ukvs b.ukvs -o both.ukvs",
+    "sort a map of another tool": "mementomap merge foreign.ukvs -o map.ukvs",
     "add to a map in place": "mementomap merge map.ukvs new.ukvs -o map.ukvs",
   },
 
-  async run({ positionals, values }, io) {
+  files({ positionals, values: { output } }) {
     if (positionals.length === 0) throw usage("merge", "merge needs at least one map");
-    if (positionals.filter((path) => path === "-").length > 1) {
-      throw usage("merge", "standard input can be read only once");
-    }
-    const outputs = [{ path: values.output, kind: "map", replaces: positionals } as const];
-    await guardOutputs(outputs, { inputs: positionals, force: values.force });
-    const summary = await withMapSources(positionals, { io, tmp: values.tmp }, (sources) =>
-      withMapOutput(values.output, { ...io, tmp: values.tmp, force: values.force }, (output) =>
-        mergeMaps(sources, output, {
-          signal: io.interrupt.signal,
-          checkSize: !values.force,
+    return {
+      reads: { maps: positionals },
+      writes: [{ path: output, kind: "map", replaces: positionals }],
+    };
+  },
+  async run({ positionals, values: { output, tmp, force } }, io) {
+    const { interrupt } = io;
+    const summary = await withMapSources(positionals, { io, tmp }, (sources) =>
+      withMapOutput(output, { ...io, tmp, force }, (target) =>
+        withTempDir({ parent: tmp, interrupt }, async (scratch) => {
+          const spill = new ScratchSpill(join(scratch, "sorted"));
+          try {
+            const { signal } = interrupt;
+            return await mergeMaps(sources, target, { signal, spill, checkSize: !force });
+          } finally {
+            spill.close();
+          }
         }),
       ),
     );
-    if (values.quiet) return ExitCode.ok;
     const { maps, recordsIn, recordsOut } = summary;
-    io.stderr.write(
-      values.json
-        ? `${JSON.stringify(summary)}\n`
-        : `${formatAmount(maps, "map")}, ${formatAmount(recordsIn, "record")} in, ` +
-            `${formatCount(recordsOut)} out\n`,
-    );
-    return ExitCode.ok;
+    const text = `${formatAmount(maps, "map")}, ${formatAmount(recordsIn, "record")} in, ${formatCount(recordsOut)} out`;
+    return { summary: { json: summary, text } };
   },
 });

@@ -1,15 +1,14 @@
+import { formatAmount } from "../../format.ts";
 import { stat } from "node:fs/promises";
-import { formatAmount, ioError } from "../../errors.ts";
+import { ioError } from "../../errors.ts";
 import { withOutputFolder } from "../../files/output-file.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { checkNames, nameOfFile } from "../../publish/serve/map-names.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode } from "../common/io.ts";
 
 export const page: Command = defineCommand({
   name: "page",
-  summary: "Write a web application for lookups in maps as static files",
   usage: "[[ID=]MAP...] -o DIR",
   description: `
 Writes a web application as static files, for any web server, GitHub Pages, or
@@ -33,10 +32,6 @@ map smaller.
   options: {
     output: { short: "o", value: "DIR", help: "The folder to create." },
     name: { value: "TEXT", help: "The title of the page. Default: the name of the first map." },
-    tmp: {
-      value: "DIR",
-      help: "The folder for scratch copies of compressed maps. Default: TMPDIR.",
-    },
   },
   examples: {
     "a page with two maps": "mementomap page own=a.ukvs other=b.ukvs -o site",
@@ -44,7 +39,7 @@ map smaller.
   },
 
   async run({ positionals, values }, io) {
-    const { output, tmp } = values;
+    const { output } = values;
     if (output === undefined || output === "-") {
       throw usage("page", "name the folder for the page: -o DIR");
     }
@@ -54,7 +49,7 @@ map smaller.
     if (paths.includes("-")) throw usage("page", "maps are copied unchanged; name files");
     const { writeStaticPage } = await import("../../publish/serve/static-page.ts");
     const { signal } = io.interrupt;
-    const infos = await withMapSources(paths, { io, tmp }, async (sources) => {
+    const infos = await withMapSources(paths, { io }, async (sources) => {
       const maps = await Promise.all(
         named.map(async ({ id, path }, index) => {
           const { size, mtime } = await stat(path).catch((error: unknown) => {
@@ -68,14 +63,13 @@ map smaller.
         writeStaticPage(folder, maps, { name, signal }),
       );
     });
-    if (values.quiet) return ExitCode.ok;
     const records = infos.reduce((sum, map) => sum + map.records, 0);
-    io.stderr.write(
-      values.json
-        ? `${JSON.stringify({ maps: infos.length, records })}\n`
-        : `${formatAmount(infos.length, "map")} of ${formatAmount(records, "record")} in ${output}\n`,
-    );
-    return ExitCode.ok;
+    return {
+      summary: {
+        json: { maps: infos.length, records },
+        text: `${formatAmount(infos.length, "map")} of ${formatAmount(records, "record")} in ${output}`,
+      },
+    };
   },
 });
 

@@ -1,19 +1,15 @@
+import type { CommandIo } from "../common/messages.ts";
+import type { Outcome } from "../common/command.ts";
+import { inputsOf, TMP_OPTION } from "../common/options.ts";
+import { warnOfDamages } from "../common/reading-summary.ts";
+import { formatAmount, formatBytes, formatCount } from "../../format.ts";
 import { readFile } from "node:fs/promises";
-import { isRun } from "../../bytes/bytes.ts";
-import {
-  formatAmount,
-  formatCount,
-  ioError,
-  isMementoMapError,
-  type MementoMapError,
-} from "../../errors.ts";
+import { ioError, isMementoMapError, type MementoMapError } from "../../errors.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
 import { chooseCuts, formatCuts, parseCuts } from "../../map/parts/cuts.ts";
-import { cutRun } from "../../map/parts/cut-run.ts";
-import { extractRuns, type ExtractSummary } from "../../map/parts/extract-runs.ts";
-import { openRunFiles, startOfFile } from "../../map/parts/run-file.ts";
+import { extractRuns } from "../../map/parts/extract-runs.ts";
+import { openRunFiles } from "../../map/parts/run-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   COUNT_OPTIONS,
@@ -22,14 +18,11 @@ import {
   SKIP_BAD_OPTION,
 } from "../common/count-options.ts";
 import { INDEX_OPTIONS, withProgress, WORK_OPTIONS } from "../common/index-options.ts";
-import { ExitCode, type Io } from "../common/io.ts";
-import { formatSize, showRun, type SummaryLine } from "../common/messages.ts";
 import { FORCE_OPTION, misuse, option } from "../common/options.ts";
-import { readingLines, showDamages, withSkipHint } from "../common/reading-summary.ts";
+import { readingLines, withSkipHint } from "../common/reading-summary.ts";
 
 export const partition: Command = defineCommand({
   name: "partition",
-  summary: "Read a split of an index into a run, for combine",
   usage: "[INPUT...] -o RUN",
   description: `
 Divides the creation of a map into pieces that run anywhere: in Spark, in a
@@ -45,25 +38,20 @@ sample of them, so that the N ranges between them have about equal size. Cuts
 are between registered domains if there is a boundary nearby, and otherwise
 within a domain that is too large. The file has one key per line, in byte order.
 
-With --cuts, a split, or a run made before, is divided into one run for each
-range, in a folder: 00001.run and so on. This is for machines that do not share
-a folder: each range can be sent to the machine that combines it. Otherwise
-combine reads its range from whole runs.
-
 Runs may be compressed (.gz). They are written completely or not at all.`,
   options: {
     output: {
       short: "o",
       value: "FILE",
-      help: "Write here: a run, cuts, or with --cuts a folder.",
+      help: "Write here: a run, or cuts.",
     },
     into: option.count("Choose cuts for this many ranges; the inputs are runs."),
-    cuts: { value: "FILE", help: "Write a run for each range between these cuts." },
     source: { value: "NAME", help: "The name of standard input in messages." },
     "first-line": option.count("1", "The number of the first line of standard input."),
     ...INDEX_OPTIONS,
     ...COUNT_OPTIONS,
     ...WORK_OPTIONS,
+    tmp: TMP_OPTION,
     force: FORCE_OPTION,
     "skip-bad": SKIP_BAD_OPTION,
   },
@@ -71,88 +59,56 @@ Runs may be compressed (.gz). They are written completely or not at all.`,
     "one split": "mementomap partition a.cdxj -o a.run",
     "another, from standard input": "cat b.cdxj | mementomap partition --source b.cdxj -o b.run",
     "choose the cuts": "mementomap partition --into 2 a.run b.run -o cuts.txt",
-    "a run for each range": "mementomap partition --cuts cuts.txt a.cdxj -o a.runs",
-    "the same from a run": "mementomap partition --cuts cuts.txt b.run -o b.runs",
   },
+  files: ({ positionals, values: { output, into } }) => ({
+    reads: { inputs: into === undefined ? inputsOf(positionals) : positionals },
+    writes: [{ path: output, kind: into === undefined ? "run" : "cuts" }],
+  }),
   async run({ positionals, values }, io) {
-    if (values.into !== undefined) {
-      if (values.cuts !== undefined) throw misuse("--into makes cuts, and --cuts takes them");
-      await writeCuts(positionals, values.into, values, io);
-      return ExitCode.ok;
-    }
-    const paths = positionals.length === 0 ? ["-"] : positionals;
-    const { output } = values;
+    const { output, into, source, "first-line": firstLine } = values;
+    if (into !== undefined) return writeCuts(positionals, into, values, io);
+    const paths = inputsOf(positionals);
     const settings = countSettings(values);
-    if (values.cuts !== undefined && (output === undefined || output === "-")) {
-      throw misuse("name the folder for the runs: -o DIR");
-    }
-    const cuts = values.cuts === undefined ? undefined : await readCuts(values.cuts);
-    if (cuts !== undefined && output !== undefined && isRun(await startOfFile(paths[0]))) {
-      if (paths.length > 1) throw misuse("runs are cut one by one; name one");
-      await cutOneRun(paths[0], output, cuts, values, io);
-      return ExitCode.ok;
-    }
-    if (cuts === undefined) {
-      const outputs = [{ path: output, kind: "run" } as const];
-      await guardOutputs(outputs, { inputs: paths, force: values.force });
-    }
     const startedAt = io.now();
     const making = withProgress(io, paths, values, async (work) =>
       extractRuns(paths, output, {
         ...work,
         ...settings,
         description: await mapDescription(values, paths, io),
-        cuts,
         stdout: io.stdout,
       }),
     );
     const summary = await making.catch((error: unknown) => {
-      const { source, "first-line": firstLine } = values;
       throw relocated(withSkipHint(error), source, firstLine);
     });
-    if (!values.quiet) showSummary(io, summary, io.now() - startedAt, values.json);
-    return ExitCode.ok;
+    warnOfDamages(io, summary);
+    const { counts, keys, bytes } = summary;
+    return {
+      summary: {
+        json: { ...counts, ...summary, counts: undefined },
+        text: [
+          ...readingLines(summary, io.now() - startedAt),
+          ["keys", formatCount(keys)],
+          ["size", formatBytes(bytes)],
+        ],
+      },
+    };
   },
 });
 
 async function writeCuts(
   paths: readonly string[],
   ranges: number,
-  values: { output: string | undefined; tmp: string | undefined; quiet: boolean; json: boolean },
-  io: Io,
-): Promise<void> {
+  { output, tmp }: { output: string | undefined; tmp: string | undefined },
+  io: CommandIo,
+): Promise<Outcome> {
   if (paths.length === 0) throw misuse("name the runs to choose cuts for");
-  const cuts = await withTempDir({ parent: values.tmp, interrupt: io.interrupt }, async (scratch) =>
+  const cuts = await withTempDir({ parent: tmp, interrupt: io.interrupt }, async (scratch) =>
     chooseCuts(await openRunFiles(paths, scratch, io), ranges),
   );
-  await withOutput(values.output, io, async (output) => output.write(formatCuts(cuts)));
-  if (values.quiet) return;
-  io.stderr.write(
-    values.json
-      ? `${JSON.stringify({ ranges: cuts.length + 1 })}\n`
-      : `${formatAmount(cuts.length + 1, "range")}\n`,
-  );
-}
-
-async function cutOneRun(
-  run: string,
-  output: string,
-  cuts: readonly Uint8Array[],
-  values: { tmp: string | undefined; quiet: boolean; json: boolean },
-  io: Io,
-): Promise<void> {
-  const startedAt = io.now();
-  const { tmp: scratch, quiet, json } = values;
-  const { interrupt } = io;
-  const summary = await cutRun(run, output, cuts, { scratch, streams: io, interrupt });
-  if (quiet) return;
-  const lines: SummaryLine[] = [
-    ["ranges", formatCount(summary.ranges)],
-    ["keys", formatCount(summary.keys)],
-    ["size", formatSize(summary.bytes)],
-  ];
-  const ms = io.now() - startedAt;
-  showRun(io, ms, { json: { ...summary }, lines }, json);
+  await withOutput(output, io, async (target) => target.write(formatCuts(cuts)));
+  const count = cuts.length + 1;
+  return { summary: { json: { ranges: count }, text: formatAmount(count, "range") } };
 }
 
 /** Reads a file of cuts. */
@@ -172,15 +128,4 @@ function relocated(error: unknown, source: string | undefined, firstLine: number
     ...(line === undefined ? {} : { line: line + firstLine - 1 }),
   });
   return moved;
-}
-
-function showSummary(io: Io, summary: ExtractSummary, ms: number, isJson: boolean): void {
-  const { counts, keys, bytes } = summary;
-  if (!isJson) showDamages(io, summary);
-  const lines: SummaryLine[] = [
-    ...readingLines(summary, ms),
-    ["keys", formatCount(keys)],
-    ["size", formatSize(bytes)],
-  ];
-  showRun(io, ms, { json: { ...counts, ...summary, counts: undefined }, lines }, isJson);
 }

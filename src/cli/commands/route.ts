@@ -1,4 +1,5 @@
-import { originalUri } from "../../aggregate/service/request-target.ts";
+import { shortened, TEXT_WIDTH } from "../../format.ts";
+import { pastedAddress } from "../../http/original-uri.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { MapKeeper } from "../../aggregate/route/map-keeper.ts";
@@ -13,28 +14,28 @@ import {
 import { MapRouter } from "../../aggregate/route/map-router.ts";
 import {
   AGGREGATE_OPTIONS,
+  ALLOW_PRIVATE_OPTION,
   learningOf,
   listedArchives,
+  MAP_AGE_OPTION,
   routePreferences,
 } from "../common/aggregate-options.ts";
-import { hintsOf } from "../../aggregate/learn/hints.ts";
-import { type LearnOptions, openLearner } from "../../aggregate/learn/kept-learner.ts";
-import { tellOfOddLogs } from "../common/learn-sources.ts";
+import { type LearnOptions, openLearner } from "../../aggregate/learn/store.ts";
+import { warnAboutEmptyLogs } from "../common/learn-sources.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
-import { shortened, TEXT_WIDTH } from "../../page/text-format.ts";
 
 export const route: Command = defineCommand({
   name: "route",
-  summary: "Show which archives would be asked for a URI, and why",
   usage: "URI... --archives FILE",
   description: `
-Decides about the archives of a list as the aggregator does, without asking
-them. An archive is asked if its map has the URI, or if it has no map; the table
-shows the key of the map that decided, its counts, and how likely the archive is
-to have the URI. Archives that would be asked come first, the likeliest on top.
+Decides about the archives of a list as the aggregator does, without querying
+them. An archive is queried if its map has the URI, or if it has no map; the
+table shows the key of the map that decided, its counts, and how likely the
+archive is to have the URI. Archives that would be queried come first, the
+likeliest on top.
 
 The list is MemGator's archives.json. Its entries may name the archive's map:
 
@@ -45,7 +46,7 @@ The list is MemGator's archives.json. Its entries may name the archive's map:
 
 mementomap is a file, the URL of a map or of an archive that publishes one, or
 auto, to discover it at the origin of the TimeGate. An archive whose map cannot
-be fetched or read is asked as if it had none.
+be fetched or read is queried as if it had none.
 
 With --recall, the share of responses with mementos to keep, decisions about
 archives without a map are based on their earlier responses, which come from
@@ -55,7 +56,7 @@ with the reasons.
 --datetime ranks archives first that have mementos of its year; --from and
 --until exclude archives that have none in that period.
 
-Exit status: 0 if any archive would be asked, 1 if none would.
+Exit status: 0 if any archive would be queried, 1 if none would.
 `,
   options: {
     archives: AGGREGATE_OPTIONS.archives,
@@ -64,19 +65,16 @@ Exit status: 0 if any archive would be asked, 1 if none would.
     from: AGGREGATE_OPTIONS.from,
     until: AGGREGATE_OPTIONS.until,
     "top-k": AGGREGATE_OPTIONS["top-k"],
-    "min-likelihood": AGGREGATE_OPTIONS["min-likelihood"],
     only: AGGREGATE_OPTIONS.only,
-    except: AGGREGATE_OPTIONS.except,
     referer: {
       value: "URL",
-      help: "The page that embeds the URI: archives that hold it are asked too.",
+      help: "The page that embeds the URI: archives that hold it are queried too.",
     },
     recall: AGGREGATE_OPTIONS.recall,
     "learn-from": AGGREGATE_OPTIONS["learn-from"],
-    learnt: AGGREGATE_OPTIONS.learnt,
     state: AGGREGATE_OPTIONS.state,
-    "map-age": AGGREGATE_OPTIONS["map-age"],
-    "allow-private": AGGREGATE_OPTIONS["allow-private"],
+    "map-age": MAP_AGE_OPTION,
+    "allow-private": ALLOW_PRIVATE_OPTION,
   },
   examples: {
     "which archives would be asked, and why":
@@ -89,10 +87,10 @@ Exit status: 0 if any archive would be asked, 1 if none would.
 
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("route", "nothing to route: name a URI");
-    const uris = positionals.map(originalUri);
+    const uris = positionals.map((text) => pastedAddress(text).uri);
     const learn = learningOf(values);
     const archives = await listedArchives("route", values, io, tell(io));
-    await tellOfOddLogs(learn?.logs ?? [], tell(io));
+    await warnAboutEmptyLogs(learn?.logs ?? [], tell(io));
     const { state, datetime } = values;
     const request = {
       ...routePreferences(values),
@@ -122,11 +120,11 @@ async function show(
   options: ShowOptions,
   io: Io,
 ): Promise<ExitCode> {
-  // The same answer every time: nobody is asked to learn something.
+  // The same answer every time: no archive is queried to learn something.
   const { learn } = options;
   const learning =
     learn &&
-    (await openLearner(archives.map(hintsOf), {
+    (await openLearner(archives, {
       ...learn,
       signal: io.interrupt.signal,
       onFault: tell(io),
@@ -173,7 +171,7 @@ const WORDS: Readonly<Record<RouteReason, string>> = {
   "to-learn": "to learn",
   explored: "to measure",
   unlikely: "unlikely, as learnt",
-  broadcast: "all are asked",
+  broadcast: "all are queried",
   "not-in-map": "not in its map",
   "out-of-range": "out of range",
   "beyond-top-k": "others likelier",

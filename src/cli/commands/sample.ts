@@ -1,16 +1,15 @@
-import { guardOutputs } from "../../map/output/output-guard.ts";
+import { formatAmount } from "../../format.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { sampleIndex } from "../../study/sample/sample-archive.ts";
 import { sampleLookups } from "../../study/sample/sample-lookups.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, option, OUTPUT_OPTION } from "../common/options.ts";
-import { ExitCode, LineWriter } from "../common/io.ts";
+import { option, FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
+import { LineWriter } from "../common/io.ts";
 import { checkSignal } from "../../interruption.ts";
 
 export const sample: Command = defineCommand({
   name: "sample",
-  summary: "Generate a sample index, or URIs to look up in it",
   usage: "[-o FILE]",
   description: `
 Writes the index of a synthetic archive, as sorted CDXJ with the shape of a real
@@ -18,39 +17,41 @@ one: how many captures a page has, how deep hosts and paths are, which top-level
 domains there are. The same seed and number of lines give the same bytes, on
 every machine.
 
-With --lookups, writes URIs instead: some are held by the sample archive of the
+With --uris, writes URIs instead: some are held by the sample archive of the
 same seed and number of lines, most are not.
 `,
   options: {
     lines: option.count("100000", "How many captures the index has."),
     seed: option.whole("1", "The seed of the random archive."),
-    lookups: option.count("Write this many URIs instead of an index."),
+    uris: option.count("Write this many URIs instead of an index."),
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
   examples: {
     "an index to try things on": "mementomap sample --lines 1000 -o sample.cdxj",
     "URIs to look up in a map of it":
-      "mementomap sample --lines 1000 --lookups 500 -o sample-uris.txt",
+      "mementomap sample --lines 1000 --uris 500 -o sample-uris.txt",
   },
 
-  async run({ positionals, values }, io) {
+  files({ positionals, values: { output, uris } }) {
     if (positionals.length > 0) throw usage("sample", "sample takes no files; -o names the output");
-    const { lines, seed, lookups } = values;
-    const kind = lookups === undefined ? "index" : "list";
-    await guardOutputs([{ path: values.output, kind }], { inputs: [], force: values.force });
-    await withOutput(values.output, io, async (output) => {
-      if (lookups === undefined) {
+    return { reads: {}, writes: [{ path: output, kind: uris === undefined ? "index" : "list" }] };
+  },
+  async run({ values: { lines, seed, uris, output } }, io) {
+    await withOutput(output, io, async (target) => {
+      if (uris === undefined) {
         for (const block of sampleIndex({ lines, seed })) {
           checkSignal(io.interrupt.signal);
-          await output.write(block);
+          await target.write(block);
         }
         return;
       }
-      const writer = new LineWriter(output);
-      for (const uri of sampleLookups({ lines, seed, count: lookups })) await writer.write(uri);
+      const writer = new LineWriter(target);
+      for (const uri of sampleLookups({ lines, seed, count: uris })) await writer.write(uri);
       await writer.flush();
     });
-    return ExitCode.ok;
+    const count = uris ?? lines;
+    const what = uris === undefined ? "capture" : "URI";
+    return { summary: { json: { count }, text: formatAmount(count, what) } };
   },
 });

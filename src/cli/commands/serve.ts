@@ -1,15 +1,13 @@
-import {
-  DEFAULT_CONNECTION_LIMITS,
-  DEFAULT_PUBLISHER_LIMITS,
-  RateLimit,
-} from "../../http/listen.ts";
+import { DEFAULT_CONNECTION_LIMITS } from "../../http/listen.ts";
+import { RateLimit } from "../../http/rate-limit.ts";
 import { createPublisher } from "../../publish/serve/publisher.ts";
+import { DEFAULT_PUBLISHER_LIMITS } from "../../publish/serve/site.ts";
 import { quote } from "../../errors.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode } from "../common/io.ts";
-import { choice, MAX_SHRINK_OPTION, option, parseWhole } from "../common/options.ts";
+import { choice, MAX_SHRINK_OPTION, option } from "../common/options.ts";
 import {
+  CONFIG_OPTION,
   HOST_OPTION,
   MONITORING_OPTIONS,
   PROXY_OPTIONS,
@@ -19,7 +17,6 @@ import { guardServiceFiles, openServiceLog, reloader, runService } from "../comm
 
 export const serve: Command = defineCommand({
   name: "serve",
-  summary: "Publish maps over HTTP and answer lookups",
   usage: "[ID=]MAP...",
   description: `
 Serves the first map at /.well-known/mementomap and every map at /maps/ID, where
@@ -36,7 +33,10 @@ replaced together: a new version of one waits for the other.
 
 When the file of a map is replaced, the server reads the new map while the old
 one is in use, and switches to it if it is valid; no request is lost. SIGHUP
-checks the files immediately. When it is stopped (Ctrl-C, SIGTERM), the server
+checks the files immediately. Every option is also a setting, in a JSON file
+(--config) by its name, and in the environment, as MEMENTOMAP_PAGE_RECORDS for
+--page-records; the command line takes precedence over the environment, and the
+environment over the file. When it is stopped (Ctrl-C, SIGTERM), the server
 accepts no more requests, finishes those in progress, and exits with status 0.
 
 The log on standard error has a line of JSON for each event and request. The URL
@@ -50,19 +50,14 @@ is written to standard output when the server is ready.
       "The URL prefix for replay in the archive; the web interface links to it.",
     ),
     "third-party": { help: "All maps belong to archives other than this site's." },
-    "max-age": {
-      value: "SECONDS",
-      default: "3600",
-      help: "How long clients may use a map without revalidation.",
-      parse: parseWhole,
-    },
+    "max-age": option.duration("1h", "How long clients may use a map without revalidation."),
     "page-records": option.count("50000", "The maximum number of records of a page."),
     memory: option.size(
       "64m",
       "Hold this much of each map in memory; the rest is read from the file.",
     ),
-    cache: { value: "DIR", help: "Keep compressed copies here for the next start." },
-    reload: option.seconds("2", "How often to check for a new version; 0 for never."),
+    "cache-dir": { value: "DIR", help: "Keep compressed copies here for the next start." },
+    reload: option.duration("2s", "How often to check for a new version; 0 for never."),
     "max-shrink": MAX_SHRINK_OPTION,
     packed: {
       value: "[ID=]FILE",
@@ -72,7 +67,7 @@ is written to standard output when the server is ready.
     ...MONITORING_OPTIONS,
     rate: option.decimal("0", "Requests per second and address; 0 for no limit."),
     ...PROXY_OPTIONS,
-    log: {
+    "access-log": {
       value: "WHAT",
       default: "requests",
       help: "What to log: requests (and events), events, or nothing.",
@@ -90,18 +85,19 @@ is written to standard output when the server is ready.
       String(DEFAULT_CONNECTION_LIMITS.maxConnections),
       "The maximum number of connections.",
     ),
-    "idle-timeout": option.seconds(
-      String(DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000),
+    "idle-timeout": option.duration(
+      `${DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000}s`,
       "When to disconnect a client that neither sends nor receives anything.",
     ),
-    "request-timeout": option.seconds(
-      String(DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000),
+    "request-timeout": option.duration(
+      `${DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000}s`,
       "How long a client may take to send a request.",
     ),
-    grace: option.seconds(
-      String(DEFAULT_CONNECTION_LIMITS.graceMs / 1000),
+    grace: option.duration(
+      `${DEFAULT_CONNECTION_LIMITS.graceMs / 1000}s`,
       "How long requests in progress may take after a stop.",
     ),
+    config: CONFIG_OPTION,
   },
   examples: {
     "one archive, on port 8080": "mementomap serve map.ukvs",
@@ -110,7 +106,8 @@ is written to standard output when the server is ready.
     "as text and packed": "mementomap serve map.ukvs --packed map.packed",
     "maps of other archives": "mementomap serve --third-party pt=a.ukvs is=b.ukvs --port 8081",
   },
-  endsItself: true,
+  isConfigurable: true,
+  handlesSignals: true,
 
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("serve", "serve needs a map");
@@ -121,17 +118,21 @@ is written to standard output when the server is ready.
       maps.flatMap(({ path, packed }) => [path, ...(packed === undefined ? [] : [packed])]),
     );
     const accessLog = values["combined-log"];
-    const logs = openServiceLog(io, { what: values.log, isQuiet: values.quiet, accessLog });
+    const logs = openServiceLog(io, {
+      what: values["access-log"],
+      isQuiet: values.quiet,
+      accessLog,
+    });
     const { log } = logs;
     const publisher = await createPublisher(maps, {
       base: values.base,
       replay: values.replay,
       isThirdParty: values["third-party"],
-      maxAgeSeconds: values["max-age"],
+      maxAgeSeconds: Math.floor(values["max-age"] / 1000),
       pageRecords: values["page-records"],
       maxIndexBytes: values.memory,
-      cacheFolder: values.cache,
-      reloadEveryMs: values.reload * 1000,
+      cacheFolder: values["cache-dir"],
+      reloadEveryMs: values.reload,
       maxShrink: values["max-shrink"],
       rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
       prefix: values.prefix,
@@ -149,9 +150,9 @@ is written to standard output when the server is ready.
         limits: {
           maxHeaderBytes: values["max-header"],
           maxConnections: values["max-connections"],
-          idleTimeoutMs: values["idle-timeout"] * 1000,
-          requestTimeoutMs: values["request-timeout"] * 1000,
-          graceMs: values.grace * 1000,
+          idleTimeoutMs: values["idle-timeout"],
+          requestTimeoutMs: values["request-timeout"],
+          graceMs: values.grace,
         },
         log,
       });
@@ -160,7 +161,7 @@ is written to standard output when the server is ready.
       await publisher.close();
       logs.flush();
     }
-    return ExitCode.ok;
+    return {};
   },
 });
 

@@ -1,3 +1,4 @@
+import { formatAmount } from "../../format.ts";
 import { join } from "node:path";
 import {
   isCanonicalMap,
@@ -11,15 +12,12 @@ import type { FileSource } from "../../files/input-file.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode } from "../common/io.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { formatAmount } from "../../errors.ts";
 import { option } from "../common/options.ts";
 
 export const split: Command = defineCommand({
   name: "split",
-  summary: "Split a map into pages",
   usage: "MAP (--pages N | --max-lines N) -o DIR",
   description: `
 Splits a map into pages in key order: page-0001.ukvs, page-0002.ukvs and so on.
@@ -42,7 +40,6 @@ between sites rather than within one, if that costs little.
     output: { short: "o", value: "DIR", help: "The folder to create." },
     html: { help: "Create a web site: docs/publishing.md." },
     gzip: { help: "Compress the pages: page-0001.ukvs.gz." },
-    tmp: { value: "DIR", help: "The folder for a scratch copy of the map. Default: TMPDIR." },
   },
   examples: {
     "two pages": "mementomap split map.ukvs --pages 2 -o pages",
@@ -84,22 +81,21 @@ between sites rather than within one, if that costs little.
       });
       return pages;
     };
-    const { tmp } = values;
-    const plan = await withMapSources([path], { io, tmp }, async ([source]) =>
+    const plan = await withMapSources([path], { io }, async ([source]) =>
       (await isCanonicalMap(source, signal))
         ? writePages(source)
-        : withTempDir({ parent: tmp, interrupt: io.interrupt }, (scratch) =>
+        : withTempDir({ interrupt: io.interrupt }, (scratch) =>
             withCanonicalMap(source, scratch, { signal }, writePages),
           ),
     );
-    if (values.quiet) return ExitCode.ok;
     const records = plan.pages.reduce((sum, page) => sum + page.records, 0);
-    io.stderr.write(
-      values.json
-        ? `${JSON.stringify({ pages: plan.pages.length, records })}\n`
-        : `${formatAmount(records, "record")} on ${formatAmount(plan.pages.length, "page")}\n`,
-    );
-    return ExitCode.ok;
+    const pages = plan.pages.length;
+    return {
+      summary: {
+        json: { pages, records },
+        text: `${formatAmount(records, "record")} on ${formatAmount(pages, "page")}`,
+      },
+    };
   },
 });
 

@@ -1,19 +1,18 @@
 import { LF } from "../../bytes/bytes.ts";
 import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
 import { refuseForeignLine } from "../../input/line-kind.ts";
-import { type BlockSink, BlockWriter, surtRoom } from "../../map/lookup/answer-lines.ts";
+import { type BlockSink, BlockWriter } from "../../bytes/block-writer.ts";
 import { openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
-import { lookupKeys } from "../../surt/key.ts";
-import { surt as surtOf, surtBytes } from "../../surt/uri-to-surt.ts";
+import { lookupKeys } from "../../surt/covering-keys.ts";
+import { surt as surtOf, surtBytes, surtRoom } from "../../surt/uri-to-surt.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, type Io, LineWriter } from "../common/io.ts";
+import { type Io, LineWriter } from "../common/io.ts";
 
 const decoder = new TextDecoder();
 
 export const surt: Command = defineCommand({
   name: "surt",
-  summary: "Show the canonical key (SURT) of URIs",
   usage: "[URI...]",
   description: `
 Writes the canonical SURT of each URI, as in CDX files: host labels in reverse
@@ -32,12 +31,13 @@ first, one per line; an empty line separates URIs.
     "many, from a file": "mementomap surt < uris.txt",
   },
 
+  files: ({ positionals }) => ({ reads: { uris: positionals.length > 0 ? [] : "-" } }),
   async run({ positionals, values }, io) {
     const output = await openOutput(undefined, io);
     const isPlain = !values.keys && !values.json;
     if (isPlain && positionals.length === 0) {
       await streamSurts(io, output);
-      return ExitCode.ok;
+      return {};
     }
     const lines = new LineWriter(output);
     let isFirst = true;
@@ -52,7 +52,7 @@ first, one per line; an empty line separates URIs.
       }
     }
     await lines.flush();
-    return ExitCode.ok;
+    return {};
   },
 });
 

@@ -1,26 +1,37 @@
 import { join } from "node:path";
 import { quote } from "../../errors.ts";
-import { DEFAULT_ASK_LIMITS } from "../../aggregate/ask-archive.ts";
+import { DEFAULT_ASK_LIMITS } from "../../aggregate/ask/timemap.ts";
 import { type OptionTable, type OptionValues, usage } from "./command-line.ts";
 import {
   choice,
   MAX_SHRINK_OPTION,
   misuse,
   option,
+  parseAddress,
   parseDuration,
   parsePositive,
   parseSize,
   parseWhole,
 } from "./options.ts";
-import { HOST_OPTION, MONITORING_OPTIONS, PROXY_OPTIONS, SERVER_LOGS } from "./server-options.ts";
+import { HOST_OPTION, parsePathPrefix, PROXY_OPTIONS } from "./server-options.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
-import type { LearnOptions } from "../../aggregate/learn/kept-learner.ts";
+import type { LearnOptions } from "../../aggregate/learn/store.ts";
 import { isWebAddress, loadArchives } from "../../aggregate/route/archive-list.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import type { Io } from "./io.ts";
-import { refuseUnusedLearning } from "./learn-sources.ts";
+
+export const MAP_AGE_OPTION = {
+  value: "TIME",
+  default: "90d",
+  help: "Do not skip archives because of maps older than this; off for maps of any age.",
+  parse: parseMapAge,
+} as const;
+
+export const ALLOW_PRIVATE_OPTION = {
+  help: "Follow archives to private addresses that are not in the list.",
+} as const;
 
 /**
  * The options of `aggregate`, which are its settings in a file and in the environment too. Short
@@ -29,6 +40,7 @@ import { refuseUnusedLearning } from "./learn-sources.ts";
 export const AGGREGATE_OPTIONS = {
   archives: {
     short: "a",
+    aliases: ["arcs"],
     value: "FILE",
     help: "The list of archives, MemGator's archives.json: a file or a URL.",
   },
@@ -38,7 +50,7 @@ export const AGGREGATE_OPTIONS = {
     multiple: true,
     parse: parseMap,
   },
-  "no-routing": { help: "Ask every archive, regardless of maps." },
+  "no-routing": { help: "Query every archive, regardless of maps." },
   format: {
     short: "f",
     value: "FORMAT",
@@ -48,106 +60,49 @@ export const AGGREGATE_OPTIONS = {
   },
   only: {
     value: "ID",
-    help: "Ask only this archive. May be repeated.",
-    multiple: true,
-  },
-  except: {
-    value: "ID",
-    help: "Do not ask this archive. May be repeated.",
+    help: "Query only this archive, or with !ID, all but this. May be repeated.",
     multiple: true,
   },
   from: option.datetime("Only mementos from this time on."),
   until: option.datetime("Only mementos until this time."),
-  "top-k": { short: "k", ...option.count("Ask at most this many archives, the likeliest.") },
-  "min-likelihood": option.part("Ask only archives that are at least this likely to have the URI."),
+  "top-k": {
+    short: "k",
+    value: "N",
+    help: "Query at most this many archives, the likeliest.",
+    aliases: ["topk"],
+    parse: parseTopK,
+  },
   timeout: {
     short: "r",
-    ...option.duration("60s", "How long to wait for archives in total."),
+    aliases: ["restimeout"],
+    ...option.duration("60s", "How long an archive may take in total."),
   },
-  "headers-timeout": {
-    short: "T",
-    ...option.duration("30s", "How long an archive may take to start its response."),
-  },
-  "connect-timeout": {
-    short: "t",
-    ...option.duration("5s", "How long connecting to an archive may take."),
-  },
+  "answer-within": option.duration(
+    "How long a client waits for archives. What comes later is in the next response. Default: --timeout.",
+  ),
   contact: {
     short: "c",
     value: "TEXT",
     help: "A contact for archives: a mail address or a page. Sent with every request.",
   },
-  agent: {
-    short: "A",
-    value: "TEXT",
-    help: "The complete User-Agent, instead of mementomap/VERSION (+CONTACT).",
-  },
-  concurrency: option.count(
-    "256",
-    "The maximum number of concurrent requests to one archive; starts at 16 and adapts.",
-  ),
-  "queue-timeout": option.duration("2s", "How long a request may be queued for an archive."),
-  "archive-rate": option.decimal("0", "Requests per second to one archive; 0 for no limit."),
-  retries: option.whole("2", "How often to retry a failed request."),
-  tolerance: {
-    short: "F",
-    value: "N",
-    default: "5",
-    help: "Failures in a row that open the circuit breaker of an archive; 0 for never.",
-    parse: parseTolerance,
-  },
-  dormant: {
-    short: "d",
-    ...option.duration(
-      "15m",
-      "The longest pause of the circuit breaker; at first 1 minute, then twice as long each time.",
-    ),
-  },
   cache: {
     value: "SIZE",
     default: "64m",
-    help: "The size of the cache of responses, in memory or in --cache-dir; off to disable it.",
+    help: "The size of the cache of mementos, in memory, or in --state if given; off to disable it.",
     parse: parseCache,
   },
-  "cache-dir": {
-    value: "DIR",
-    help: "Keep the cache in this folder, where it survives restarts.",
-  },
-  "cache-time": option.duration("1h", "How long to use a response without an explicit lifetime."),
-  "miss-time": option.duration("10m", "The same for responses without mementos."),
-  "max-timemap": option.size(
-    `${DEFAULT_ASK_LIMITS.maxBytes / 2 ** 20}m`,
-    "The maximum size of an archive's TimeMap, or of a page of it.",
-  ),
   state: {
     value: "DIR",
-    help: "Keep fetched maps here. Default: a temporary folder.",
+    help: "Keep fetched maps, what is learnt and the cache here. Default: a temporary folder.",
   },
-  "map-age": {
-    value: "TIME",
-    default: "90d",
-    help: "Do not skip archives because of maps older than this; off for maps of any age.",
-    parse: parseMapAge,
-  },
-  "max-shrink": MAX_SHRINK_OPTION,
-  sample: option.part(
-    "1%",
-    "Ask this share of the skipped archives anyway, to measure how often maps are wrong. Clients do not wait for them.",
-  ),
   recall: option.part(
-    "Learn from responses which archives to skip: the share of responses with mementos, and of mementos, to keep.",
+    "Learn from responses which archives to skip: the share of responses with mementos to keep.",
   ),
   "learn-from": {
     value: "SOURCE",
     help: "At the start, learn from this log of an aggregator, of --log or of MemGator, or from what the aggregator at this URL shares. May be repeated.",
     multiple: true,
   },
-  learnt: {
-    value: "FILE",
-    help: "Save what is learnt here. Default: in --state, if given.",
-  },
-  "no-share": { help: "Do not publish what is learnt as maps at /maps." },
-  "allow-private": { help: "Follow archives to private addresses that are not in the list." },
   log: {
     short: "l",
     value: "FILE",
@@ -158,49 +113,126 @@ export const AGGREGATE_OPTIONS = {
   host: { short: "H", ...HOST_OPTION },
   workers: {
     value: "N",
-    help: "The number of worker processes. Default: one per core.",
+    default: "1",
+    help: "The number of processes. Each has its own cache and an equal part of the limits.",
     parse: parseWorkers,
   },
   base: {
     short: "P",
-    ...option.address(
-      "The public URL of the service, for links. Default: the one that the client used.",
-    ),
+    aliases: ["proxy"],
+    value: "URL",
+    help: "The public URL of the service, for links, or only its path, such as /mementos. Requests may include the path or not. Default: the URL that the client used.",
+    parse: parseBase,
   },
-  root: { short: "R", value: "PATH", default: "/", help: "The prefix of all paths." },
-  ...MONITORING_OPTIONS,
-  monitor: { short: "m", help: "Send events to clients of /monitor." },
-  "page-size": option.count("1000000", "The maximum number of mementos per page of a TimeMap."),
-  "max-age": option.duration("10m", "How long clients may use a response without revalidation."),
-  "max-proxy": option.size("256m", "The maximum size of a memento that /memento/proxy returns."),
-  "max-requests": option.count(
-    "256",
-    "The maximum number of requests processed at a time; others wait.",
-  ),
-  "max-waiting": option.whole(
-    "20000",
-    "The maximum number of waiting requests; others are answered with 503.",
-  ),
-  "max-connections": option.count("20000", "The maximum number of client connections."),
-  rate: option.decimal("0", "Requests per second and client address; 0 for no limit."),
-  ...PROXY_OPTIONS,
-  grace: option.duration("10s", "How long requests in progress may take after a stop."),
   "access-log": {
-    value: "WHAT",
-    default: "events",
-    help: "What to log on standard error: requests (and events), events, or nothing.",
-    ...choice(SERVER_LOGS),
+    value: "FILE",
+    help: "Log requests to this file, in the Combined Log Format of Apache and nginx; - for standard output.",
+    parse: parseAccessLog,
   },
+  "metrics-port": {
+    value: "[HOST:]PORT",
+    help: "Serve /metrics (and /health) on this port, of 127.0.0.1 unless a host is named, and /metrics no longer on the main port; 0 selects any free port.",
+    parse: parseMetricsPort,
+  },
+  monitor: { short: "m", help: "Send events to clients of /monitor." },
+  rate: option.decimal("0", "Requests per second and client address; 0 for no limit."),
+  "trust-proxy": PROXY_OPTIONS["trust-proxy"],
   config: { value: "FILE", help: "A JSON file of settings, by the names of these options." },
+  // Settings that few need.
+  agent: {
+    short: "A",
+    value: "TEXT",
+    help: "The complete User-Agent, instead of mementomap/VERSION (+CONTACT).",
+    isSetting: true,
+  },
+  "headers-timeout": {
+    short: "T",
+    aliases: ["hdrtimeout"],
+    ...option.duration("30s", "How long an archive may take to start its response."),
+    isSetting: true,
+  },
+  "connect-timeout": {
+    short: "t",
+    aliases: ["contimeout"],
+    ...option.duration("5s", "How long connecting to an archive may take."),
+    isSetting: true,
+  },
+  tolerance: {
+    short: "F",
+    value: "N",
+    default: "5",
+    help: "Failures in a row that open the circuit breaker of an archive; 0 for never.",
+    parse: parseTolerance,
+    isSetting: true,
+  },
+  dormant: {
+    short: "d",
+    ...option.duration(
+      "15m",
+      "The longest pause of the circuit breaker; at first 1 minute, then twice as long each time.",
+    ),
+    isSetting: true,
+  },
+  "max-timemap": {
+    ...option.size(
+      `${DEFAULT_ASK_LIMITS.maxBytes / 2 ** 20}m`,
+      "The maximum size of an archive's TimeMap, or of a page of it.",
+    ),
+    isSetting: true,
+  },
+  sample: {
+    ...option.part(
+      "1%",
+      "Ask this share of the skipped archives anyway, to measure how often maps are wrong.",
+    ),
+    isSetting: true,
+  },
+  "cache-time": {
+    ...option.duration(
+      "24h",
+      "How long to use the mementos of a response without an explicit lifetime. After that, for 15 days, they are used while the archive is queried again.",
+    ),
+    isSetting: true,
+  },
+  "miss-time": {
+    ...option.duration("1h", "How long to use a response without mementos."),
+    isSetting: true,
+  },
+  "max-age": {
+    ...option.duration("10m", "How long clients may use a response without revalidation."),
+    isSetting: true,
+  },
+  "map-age": { ...MAP_AGE_OPTION, isSetting: true },
+  "map-memory": {
+    ...option.size("1g", "The memory for maps; a map that is fetched may have a quarter of it."),
+    isSetting: true,
+  },
+  "max-shrink": { ...MAX_SHRINK_OPTION, isSetting: true },
+  "allow-private": { ...ALLOW_PRIVATE_OPTION, isSetting: true },
 } as const satisfies OptionTable;
 
-/** More processes than any machine has use for are a slip of the keyboard. */
-export const MOST_WORKERS = 512;
+/** Larger values are almost certainly typos. */
+const MAX_WORKERS = 512;
 
 function parseWorkers(text: string): number {
   const count = parsePositive(text);
-  if (count <= MOST_WORKERS) return count;
-  throw misuse(`more than ${MOST_WORKERS} processes: ${quote(text)}`);
+  if (count <= MAX_WORKERS) return count;
+  throw misuse(`more than ${MAX_WORKERS} processes: ${quote(text)}`);
+}
+
+/** A URL, or a path that becomes that of the URL that the client used. */
+function parseBase(text: string): string {
+  return text.startsWith("/") ? parsePathPrefix(text) : parseAddress(text);
+}
+
+/** The words that this option took before; nobody wants a file of that name. */
+function parseAccessLog(text: string): string {
+  if (text === "requests" || text === "events" || text === "nothing") {
+    throw misuse(
+      `not a file: ${text}; name a file for requests, - for standard output, or leave the option out for events alone`,
+    );
+  }
+  return text;
 }
 
 /** `id=path`, where the path may be an address. */
@@ -210,6 +242,24 @@ function parseMap(text: string): { id: string; map: string } {
     return { id: text.slice(0, equals), map: text.slice(equals + 1) };
   }
   throw misuse(`not a map of an archive: ${quote(text)}; write ID=MAP, such as loc=loc.ukvs`);
+}
+
+/** MemGator's -1 is no limit. */
+function parseTopK(text: string): number {
+  return text === "-1" ? Infinity : parsePositive(text);
+}
+
+interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+function parseMetricsPort(text: string): MetricsAddress {
+  const [, host = "127.0.0.1", port = ""] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === "" || Number(port) > 65_535) {
+    throw misuse(`not a port: ${quote(text)}; write 9100 or 0.0.0.0:9100`);
+  }
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
 function parseMapAge(text: string): number {
@@ -237,7 +287,7 @@ const NOTHING_SHARED = "nothing is learnt from another aggregator";
  */
 export async function listedArchives(
   command: string,
-  values: Pick<Values, "archives" | "map" | "only" | "except" | "learn-from">,
+  values: Pick<Values, "archives" | "map" | "only" | "learn-from">,
   io: Io,
   onFault: (message: string, reason: string) => void,
   onShared?: (address: string, maps: number) => void,
@@ -260,8 +310,11 @@ export async function listedArchives(
   });
   const mapped = values.map.map(({ id }) => id);
   checkIds(archives, "--map", mapped);
-  checkIds(archives, "--only", values.only);
-  checkIds(archives, "--except", values.except);
+  checkIds(
+    archives,
+    "--only",
+    values.only.map((id) => id.replace(/^!/, "")),
+  );
   return archives.map((archive) => {
     const own = values.map.findLast(({ id }) => id === archive.id);
     return own === undefined ? archive : { ...archive, mementomap: own.map };
@@ -270,30 +323,35 @@ export async function listedArchives(
 
 /** What the settings say about learning; undefined where nothing is to be learnt. @throws MM_USAGE */
 export function learningOf(
-  values: Pick<Values, "recall" | "learn-from" | "learnt" | "state">,
+  values: Pick<Values, "recall" | "learn-from" | "state">,
 ): LearnOptions | undefined {
-  refuseUnusedLearning(values);
-  const { recall, learnt, state } = values;
-  if (recall === undefined) return undefined;
+  const { recall, state } = values;
+  if (recall === undefined) {
+    if (values["learn-from"].length === 0) return undefined;
+    throw misuse(
+      "--learn-from requires --recall, the share of responses with mementos to keep, such as --recall 0.98",
+    );
+  }
   return {
     recall,
     logs: values["learn-from"].filter((source) => !isWebAddress(source)),
-    file: learnt ?? (state === undefined ? undefined : join(state, "learnt.bin")),
+    file: state === undefined ? undefined : join(state, "learnt.bin"),
   };
 }
 
-/** What is asked of a router, unless a request says otherwise itself. */
+/** The defaults of requests to the router. */
 export function routePreferences(
-  values: Pick<Values, "only" | "except" | "from" | "until" | "top-k" | "min-likelihood">,
+  values: Pick<Values, "only" | "from" | "until" | "top-k">,
 ): Omit<RouteRequest, "uri"> {
-  const { only, except, from, until } = values;
+  const { from, until } = values;
+  const except = values.only.flatMap((id) => (id.startsWith("!") ? [id.slice(1)] : []));
+  const only = values.only.filter((id) => !id.startsWith("!"));
   return {
     only: only.length === 0 ? undefined : only,
     except: except.length === 0 ? undefined : except,
     from: from === undefined ? undefined : parsePaddedDatetime(from),
     until: until === undefined ? undefined : lastSecondOf(until),
     topK: values["top-k"],
-    minLikelihood: values["min-likelihood"],
   };
 }
 

@@ -1,24 +1,14 @@
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ProcessPlace, SessionObserver } from "../../aggregate/session.ts";
-import type { Endpoint, EndpointState } from "../../aggregate/upstream.ts";
+import type { Endpoint, EndpointState } from "../../aggregate/ask/state.ts";
 import { MemgatorLogFile } from "../../aggregate/memgator-events.ts";
 import { type OpenAggregator, openAggregator } from "../../aggregate/service/open-aggregator.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { mapFilesOf } from "../../aggregate/route/map-keeper.ts";
 import { contradictionText } from "../../aggregate/service/service-health.ts";
-import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
-import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
-import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
-import type { Decisions } from "../../aggregate/learn/decision-counts.ts";
-import {
-  ObservationBatch,
-  readObservations,
-  type SentObservations,
-} from "../../aggregate/learn/observation-batch.ts";
-import type { Learner, Observation } from "../../aggregate/learn/learner.ts";
+import { type Cache, memoryCache } from "../../aggregate/ask/cache.ts";
+import { lmdbCache } from "../../aggregate/ask/lmdb-cache.ts";
 import { makeFolder } from "../../files/make-folder.ts";
-import type { Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import {
@@ -28,7 +18,7 @@ import {
   routePreferences,
 } from "./aggregate-options.ts";
 import { variableOf } from "./command-line.ts";
-import { tellOfOddLogs } from "./learn-sources.ts";
+import { warnAboutEmptyLogs } from "./learn-sources.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { guardServiceFiles } from "./server-shell.ts";
@@ -36,19 +26,19 @@ import { MementoMapError } from "../../errors.ts";
 import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 
+/** Archives that take all the time they have are named with what is wrong with them. */
 const DEADLINE_MARGIN_MS = 250;
-/** How often processes tell each other what archives answered, and what they decided. */
-const LEARNT_EVERY_MS = 100;
 
-export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS>;
+export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS> & {
+  /** Whether the folder of `state` goes with the process. */
+  readonly isStateTemporary?: boolean | undefined;
+};
 
 /** An aggregator as the settings want it, and the log it writes. */
 interface SetUpAggregator {
   readonly open: OpenAggregator;
   readonly archives: readonly Archive[];
   readonly logFile: MemgatorLogFile | undefined;
-  /** The cache, where it is in memory. */
-  readonly memory: MemoryStore | undefined;
   close(): Promise<void>;
 }
 
@@ -65,28 +55,28 @@ export async function setUpAggregator(
     log,
     observers = [],
     place,
-    bus,
     onNoMap,
+    isOnce = false,
   }: {
     readonly log: Log;
     /** Told of an archive whose map cannot be fetched or is refused. */
     readonly onNoMap?: ((archive: Archive, error: MementoMapError) => void) | undefined;
     readonly observers?: readonly SessionObserver[];
+    /** Whether it is for a single lookup, which is not worth a sample; default false. */
+    readonly isOnce?: boolean;
     /** Which of several processes this is; default the only one. */
     readonly place?: ProcessPlace | undefined;
-    /** The other processes. */
-    readonly bus?: Bus | undefined;
   },
 ): Promise<SetUpAggregator> {
   const onFault = faultLog(log);
   const learning = learningOf(values);
   const isFirst = place === undefined || place.number === 1;
   const archives = await listedArchives("aggregate", values, io, onFault, (source, maps) => {
-    if (isFirst) log.event("info", "maps of another aggregator are taken", { source, maps });
+    if (isFirst) log.event("info", "imported maps from another aggregator", { source, maps });
   });
   // What is learnt is kept there too, also where no archive has a map.
   if (values.state !== undefined) await makeFolder(values.state);
-  await guardServiceFiles({ logs: [values.log, values["combined-log"]], learnt: learning?.file }, [
+  await guardServiceFiles({ logs: [values.log, values["access-log"]], learnt: learning?.file }, [
     values.archives,
     values.config ?? io.env[variableOf("config")],
     ...mapFilesOf(archives),
@@ -101,28 +91,24 @@ export async function setUpAggregator(
         });
   const cache = await cacheOf(values, log);
   const proxies = ProxySettings.of(io.env);
-  if (isFirst) await tellOfOddLogs(learning?.logs ?? [], onFault);
-  let learner: Learner | undefined;
-  const onObservation = bus && shareLearning(bus, () => learner);
-  const isSharing = !values["no-share"] && values.state !== undefined;
+  if (isFirst) await warnAboutEmptyLogs(learning?.logs ?? [], onFault);
   const open = await openAggregator({
     archives,
     learn: learning && {
       ...learning,
-      shareFolder: isSharing ? join(values.state ?? "", "learnt-maps") : undefined,
       isSaving: isFirst,
       signal: io.interrupt.signal,
       onStaleMap: (archive, stale) => {
         log.event("error", "map is stale", { archive, reason: contradictionText(stale) });
       },
-      onObservation,
       onFault,
     },
     isRouting: !values["no-routing"],
-    sampleShare: values.sample,
+    sampleShare: isOnce ? 0 : values.sample,
     maps: {
       folder: values.state,
       maxMapAgeMs: values["map-age"],
+      maxMemoryBytes: values["map-memory"],
       maxShrink: values["max-shrink"],
       // Archives are asked once for their maps, whatever the number of processes.
       isFetching: isFirst,
@@ -141,35 +127,28 @@ export async function setUpAggregator(
       connectTimeoutMs: values["connect-timeout"],
       headersTimeoutMs: values["headers-timeout"],
       totalTimeoutMs: values.timeout,
-      concurrency: values.concurrency,
       share: place === undefined ? 1 : 1 / place.count,
-      queueTimeoutMs: values["queue-timeout"],
-      rate: values["archive-rate"] === 0 ? undefined : values["archive-rate"],
-      retries: values.retries,
       tolerance: values.tolerance,
       longestDormantMs: values.dormant,
       allowsPrivate: values["allow-private"],
       proxies,
       cache,
-      bus,
+      limits: { maxBytes: values["max-timemap"] },
+      lifetimes: { freshMs: values["cache-time"], missMs: values["miss-time"] },
       onChange: (archive, state, endpoint) => noteState(archive, endpoint, state, log, logFile),
     },
     aggregator: {
-      // Later than that of each request, which makes archives dormant that are late too often.
-      deadlineMs: values.timeout + DEADLINE_MARGIN_MS,
+      deadlineMs: values["answer-within"] ?? values.timeout + DEADLINE_MARGIN_MS,
       place,
-      limits: { maxBytes: values["max-timemap"] },
       observers: logFile === undefined ? observers : [logFile, ...observers],
     },
   });
-  learner = open.learner;
-  const answers = learner?.observations ?? 0;
-  if (isFirst && answers > 0) log.event("info", "begins with what was learnt", { answers });
+  const answers = open.learner?.observations ?? 0;
+  if (isFirst && answers > 0) log.event("info", "restored learned state", { answers });
   return {
     open,
     archives,
     logFile,
-    memory: cache !== "off" && cache.store instanceof MemoryStore ? cache.store : undefined,
     async close() {
       await open.close();
       logFile?.close();
@@ -177,50 +156,23 @@ export async function setUpAggregator(
   };
 }
 
-/**
- * Has all processes decide by the same: each tells the others what archives answered, and what it decided.
- * Returns what is called with each answer.
- */
-function shareLearning(
-  bus: Bus,
-  learner: () => Learner | undefined,
-): (observation: Observation) => void {
-  const observed = new ObservationBatch();
-  // Other processes are of the same program.
-  bus.subscribe("observation-batches", (sent) => {
-    for (const observation of readObservations(sent as SentObservations)) {
-      learner()?.apply(observation);
-    }
-  });
-  bus.subscribe("decisions", (decisions) => learner()?.applyDecisions(decisions as Decisions));
-  setInterval(() => {
-    const decisions = learner()?.takeDecisions();
-    if (!observed.isEmpty) bus.publish("observation-batches", observed.take());
-    if (decisions !== undefined) bus.publish("decisions", decisions);
-  }, LEARNT_EVERY_MS).unref();
-  return (observation) => observed.add(observation);
-}
-
 function faultLog(log: Log): (message: string, reason: string) => void {
   return (message, reason) => log.event("error", message, { reason });
 }
 
-async function cacheOf(values: AggregateValues, log: Log): Promise<CacheOptions | "off"> {
+/** In the folder of the service, where it has one that stays. */
+async function cacheOf(values: AggregateValues, log: Log): Promise<Cache | "off"> {
   const maxBytes = values.cache;
   if (maxBytes === 0) return "off";
-  const folder = values["cache-dir"];
-  return {
-    store:
-      folder === undefined
-        ? new MemoryStore({ maxBytes })
-        : await openDiskStore(folder, {
-            maxBytes,
-            onError: (error) =>
-              log.event("error", "an answer is not kept", { reason: error.message }),
-          }),
-    freshMs: values["cache-time"],
-    negativeMs: values["miss-time"],
-  };
+  if (values.state === undefined || values.isStateTemporary === true) return memoryCache(maxBytes);
+  const kept = await lmdbCache(values.state, {
+    maxBytes,
+    onError: ({ message }) => log.event("error", "an answer is not kept", { reason: message }),
+  });
+  if (kept === undefined) {
+    log.event("info", "the cache is in memory", { reason: "the package lmdb is not installed" });
+  }
+  return kept ?? memoryCache(maxBytes);
 }
 
 function noteState(
@@ -247,15 +199,13 @@ function noteState(
 }
 
 /** Settings that hold at once when they change; all others want a restart. */
-export const TAKEN_AT_ONCE = [
+const HOT_RELOADABLE = [
   "archives",
   "map",
   "only",
-  "except",
   "from",
   "until",
   "top-k",
-  "min-likelihood",
 ] as const satisfies readonly (keyof AggregateValues)[];
 
 /** A list on the Web is got again this often. */
@@ -346,7 +296,7 @@ export class AggregateReload {
     }
     if (!isDeepStrictEqual(archives, this.#archives)) {
       await setUp.open.replaceArchives(archives);
-      log.event("info", "another list of archives", differences(this.#archives, archives));
+      log.event("info", "archive list reloaded", differences(this.#archives, archives));
       this.#archives = archives;
     }
     this.#takeSettings(read);
@@ -354,7 +304,7 @@ export class AggregateReload {
 
   #takeSettings(read: AggregateValues): void {
     const { values: first, log } = this.#options;
-    const taken = Object.fromEntries(TAKEN_AT_ONCE.map((name) => [name, read[name]]));
+    const taken = Object.fromEntries(HOT_RELOADABLE.map((name) => [name, read[name]]));
     // Of the same names, and their values of the same types.
     const values = { ...first, ...taken } as AggregateValues;
     if (!isDeepStrictEqual(values, this.#values)) log.event("info", "other settings");
@@ -364,7 +314,7 @@ export class AggregateReload {
     const names = Object.keys(first) as (keyof AggregateValues)[];
     const waiting = names.filter((name) => !isDeepStrictEqual(values[name], read[name])).join(", ");
     if (waiting !== this.#waiting && waiting !== "") {
-      log.event("error", "settings changed that want a restart", { settings: waiting });
+      log.event("error", "changed settings require a restart", { settings: waiting });
     }
     this.#waiting = waiting;
   }

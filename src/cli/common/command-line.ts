@@ -9,9 +9,15 @@ interface Option {
   readonly value?: string;
   /** One sentence, for the help text. */
   readonly help: string;
+  /** The heading below which it stands in the help text. */
+  readonly section?: string;
   /** Used as if it had been typed. Shown in the help text. */
   readonly default?: string;
   readonly multiple?: true;
+  /** Not in the help text: better written in the file of `--config` or in the environment. */
+  readonly isSetting?: true;
+  /** Other names that are read, as MemGator has them. */
+  readonly aliases?: readonly string[];
   /** All values there are, where they are few: see `choice`. */
   readonly choices?: readonly string[];
   /** Makes a value of the text; throws `MM_USAGE`, to which the option's name is added. */
@@ -58,10 +64,13 @@ export function splitCommandLine(
   options: OptionTable,
   argv: readonly string[],
 ): TypedLine {
-  const known = Object.entries(options).map(([name, { short, value }]) => [
-    name,
-    { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) },
-  ]);
+  const names = new Map<string, string>();
+  const known = Object.entries(options).flatMap(([name, { short, value, aliases = [] }]) => {
+    for (const each of [name, ...aliases]) names.set(each, name);
+    const type = value === undefined ? "boolean" : "string";
+    const own = [name, { type, ...(short === undefined ? {} : { short }) }];
+    return [own, ...aliases.map((alias) => [alias, { type }])];
+  });
   const { tokens } = parseArgs({
     args: [...argv],
     // As the entries above have it, which lose their types.
@@ -75,23 +84,26 @@ export function splitCommandLine(
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
-    if (option === undefined) throw unknownOption(command, options, token.rawName);
+    const name = names.get(token.name);
+    if (name === undefined) throw unknownOption(command, options, token.rawName);
+    const option = options[name];
     if (option.value === undefined) {
       if (token.value !== undefined) throw usage(command, `${token.rawName} takes no value`);
-      given.set(token.name, []);
+      given.set(name, []);
       continue;
     }
-    const { value } = token;
+    // MemGator writes -a=FILE.
+    const isShort = token.inlineValue === true && !token.rawName.startsWith("--");
+    const value = isShort ? token.value.replace(/^=/, "") : token.value;
     const isAnotherOption = value !== undefined && !token.inlineValue && OPTION.test(value);
     if (value === undefined || isAnotherOption) {
       throw usage(command, `${token.rawName} needs a value: ${token.rawName} ${option.value}`);
     }
-    const before = given.get(token.name) ?? [];
+    const before = given.get(name) ?? [];
     if (before.length > 0 && option.multiple !== true) {
-      throw usage(command, `${token.rawName} is given twice; once is enough`);
+      throw usage(command, `${token.rawName} may be given only once`);
     }
-    given.set(token.name, [...before, value]);
+    given.set(name, [...before, value]);
   }
   return { positionals, given };
 }
@@ -135,21 +147,16 @@ function parseValue(place: string, option: Option, text: string): unknown {
 }
 
 /** Options of MemGator that have another name here, or none. */
-const OF_MEMGATOR: ReadonlyMap<string, string> = new Map([
-  ["arcs", "here it is --archives FILE"],
-  ["topk", "here it is --top-k N"],
-  ["benchmark", "here --log FILE writes it too"],
-  ["proxy", "here it is --base URL"],
-  ["restimeout", "here it is --timeout TIME"],
-  ["hdrtimeout", "here it is --headers-timeout TIME"],
-  ["contimeout", "here it is --connect-timeout TIME"],
-  ["verbose", "here it is --access-log requests"],
-  ["static", "here there is none; a web server serves files"],
-  ["spoof", "here there is none; archives are to know who asks"],
+const MEMGATOR_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ["benchmark", "use --log FILE"],
+  ["verbose", "use --access-log -"],
+  ["static", "not supported: a web server serves files"],
+  ["spoof", "not supported: archives should be able to identify their clients"],
 ]);
 
 function unknownOption(command: string, options: OptionTable, rawName: string): MementoMapError {
-  const known = command === "aggregate" ? OF_MEMGATOR.get(rawName.replace(/^-+/, "")) : undefined;
+  const known =
+    command === "aggregate" ? MEMGATOR_OPTIONS.get(rawName.replace(/^-+/, "")) : undefined;
   if (known !== undefined) {
     return usage(command, `${quote(rawName)} is an option of MemGator; ${known}`);
   }
@@ -243,7 +250,7 @@ function readObject(path: string): Record<string, unknown> {
     throw badFile(path, `this is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw badFile(path, 'settings are an object: {"port": 1208}');
+    throw badFile(path, 'expected a JSON object, for example {"port": 1208}');
   }
   // Every object that JSON makes has texts as names.
   return value as Record<string, unknown>;

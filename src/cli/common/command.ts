@@ -1,5 +1,7 @@
-import { TEXT_WIDTH, wrapped } from "../../page/text-format.ts";
-import type { ExitCode, Io } from "./io.ts";
+import { TEXT_WIDTH, wrapped } from "../../format.ts";
+import { type GuardedOutput, guardOutputs } from "../../map/output/output-guard.ts";
+import type { Report } from "../../study/report/report.ts";
+import { ExitCode, type Io, type NamedFiles } from "./io.ts";
 import {
   environmentSettings,
   fileSettings,
@@ -8,12 +10,14 @@ import {
   type OptionValues,
   type Settings,
   splitCommandLine,
+  usage,
   variableOf,
 } from "./command-line.ts";
+import { type CommandIo, commandIo, type Summary } from "./messages.ts";
 
 const COMMON_OPTIONS = {
-  json: { help: "Write results and errors as JSON." },
-  quiet: { short: "q", help: "Show neither progress nor summary." },
+  json: { help: "Write results, messages and errors as JSON." },
+  quiet: { short: "q", help: "Show neither progress nor summary; warnings are shown." },
   help: { short: "h", help: "Show this help." },
 } as const satisfies OptionTable;
 
@@ -33,14 +37,29 @@ interface Arguments<Options extends OptionTable> {
   readonly reread: () => CommandValues<Options>;
 }
 
+/** What a command reads and writes: nothing of it is lost, and standard input is read once. */
+interface CommandFiles {
+  readonly reads: NamedFiles;
+  readonly writes?: readonly GuardedOutput[];
+}
+
+/** What a command did. Its warnings are shown as they come. */
+export interface Outcome {
+  /** `ok` by default. */
+  readonly status?: ExitCode;
+  /** Written in every form that was asked for; `filters` are what of the input counts. */
+  readonly report?: Report;
+  readonly filters?: Readonly<Record<string, unknown>>;
+  /** Shown on standard error, unless quiet. */
+  readonly summary?: Summary;
+}
+
 /** Examples of the help text, which a test runs: what each does, and the whole line for a shell. */
 type Examples = Readonly<Record<string, string>>;
 
 /** What a command is, as its file declares it. */
 interface CommandDefinition<Options extends OptionTable> {
   readonly name: string;
-  /** A few words, for the list of commands. */
-  readonly summary: string;
   /** What follows the name: `MAP [URI...]`. `[OPTIONS]` is added. */
   readonly usage: string;
   /** Paragraphs of plain text; lines of at most 80 columns. */
@@ -53,18 +72,19 @@ interface CommandDefinition<Options extends OptionTable> {
    */
   readonly isConfigurable?: true;
   /** Set by servers, which end in their own time when the user wants to stop. */
-  readonly endsItself?: true;
-  readonly run: (args: Arguments<Options>, io: Io) => Promise<ExitCode>;
+  readonly handlesSignals?: true;
+  /** The files of a run, which are guarded before it. */
+  readonly files?: (args: Arguments<Options>) => CommandFiles;
+  readonly run: (args: Arguments<Options>, io: CommandIo) => Promise<Outcome | ExitCode>;
 }
 
 export interface Command {
   readonly name: string;
-  readonly summary: string;
   /** All of them, those that every command has included. */
   readonly options: OptionTable;
   readonly examples: Examples;
   /** Whether the command ends in its own time when it is interrupted, and is not let go of. */
-  readonly endsItself: boolean;
+  readonly handlesSignals: boolean;
   /** The whole help text; it ends in a line feed. */
   help(): string;
   /**
@@ -80,15 +100,14 @@ export function defineCommand<const Options extends OptionTable>(
   definition: CommandDefinition<Options>,
 ): Command {
   const options = { ...definition.options, ...COMMON_OPTIONS };
-  const { name, summary, examples, endsItself = false } = definition;
+  const { name, examples, handlesSignals = false } = definition;
   return {
     name,
-    summary,
     options,
     examples,
-    endsItself,
-    help: () => helpText({ ...definition, options }),
-    run(argv, io) {
+    handlesSignals,
+    help: () => helpText(definition),
+    async run(argv, io) {
       const typed = splitCommandLine(name, options, argv);
       const reread = (): CommandValues<Options> => {
         const settings =
@@ -98,9 +117,46 @@ export function defineCommand<const Options extends OptionTable>(
         // The parser goes by the same table as the types.
         return optionValues(options, typed, settings) as CommandValues<Options>;
       };
-      return definition.run({ positionals: typed.positionals, values: reread(), reread }, io);
+      const args = { positionals: typed.positionals, values: reread(), reread };
+      const files = definition.files?.(args);
+      if (files !== undefined) await guard(name, files, args.values, io);
+      const startedAt = io.now();
+      const world = commandIo(io, args.values);
+      for (const setting of typed.given.keys()) {
+        if (options[setting].isSetting !== true) continue;
+        world.warn(
+          `--${setting} is a setting: write it in the file of --config, or as ${variableOf(setting)}`,
+        );
+      }
+      const result = await definition.run(args, world);
+      const outcome = typeof result === "number" ? { status: result } : result;
+      const { report, filters = {}, summary, status = ExitCode.ok }: Outcome = outcome;
+      if (report !== undefined) {
+        const { reportValues, runRecord, writeReport } = await import("./report-files.ts");
+        const run = runRecord(io, files?.reads ?? {}, filters);
+        await writeReport(report, run, reportValues(args.values), world);
+      }
+      if (summary !== undefined) world.summary(summary, io.now() - startedAt);
+      return status;
     },
   };
+}
+
+/** Refuses what would destroy something before anything is read, and says what is waited for. */
+async function guard(
+  command: string,
+  { reads, writes = [] }: CommandFiles,
+  values: { readonly [option: string]: unknown },
+  io: Io,
+): Promise<void> {
+  const inputs = Object.values(reads).flat();
+  const isPiped = inputs.filter((path) => path === "-").length;
+  if (isPiped > 1) throw usage(command, "standard input can be read only once");
+  await guardOutputs(writes, { inputs, force: values["force"] === true });
+  // A command that waits for somebody to type looks as if it hung.
+  if (isPiped === 1 && io.isStdinTTY === true && io.stderr.isTTY === true) {
+    io.stderr.write("mementomap: reading standard input; end it with Ctrl-D\n");
+  }
 }
 
 /** The environment, then the file that was named in the command line or there. */
@@ -110,44 +166,63 @@ function settingsOf(options: OptionTable, typed: string | undefined, { env }: Io
   return path === undefined ? [environment] : [environment, fileSettings(options, path)];
 }
 
-/** Loads a command only when it is run. */
-export type CommandLoader = () => Promise<Command>;
+/** A command in the list of all: it is loaded only when it is run. */
+export interface CommandEntry {
+  /** A few words. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
 
 /** Commands that serve the same purpose. */
 export interface CommandGroup {
   /** A few words, for the list of commands. */
   readonly title: string;
-  readonly commands: ReadonlyMap<string, CommandLoader>;
+  readonly commands: ReadonlyMap<string, CommandEntry>;
 }
 
 const INDENT = "    ";
 
-/** The help text of a command: what it does, how to call it, its options, examples. */
-function helpText(command: Omit<CommandDefinition<OptionTable>, "run">): string {
+/** The help text of a command: what it does, how to call it, its options by section, examples. */
+function helpText(
+  command: Pick<
+    CommandDefinition<OptionTable>,
+    "name" | "usage" | "description" | "options" | "examples"
+  >,
+): string {
   const examples = Object.entries(command.examples).map(
     ([does, line]) => `${INDENT}# ${does}\n${INDENT}${line}`,
   );
+  const bySection = new Map<string, [string, OptionTable[string]][]>();
+  for (const entry of Object.entries(command.options)) {
+    if (entry[1].isSetting === true) continue;
+    const { section = "Options" } = entry[1];
+    bySection.set(section, [...(bySection.get(section) ?? []), entry]);
+  }
   const sections = [
     command.description.trim(),
     `Usage:\n${INDENT}mementomap ${command.name} [OPTIONS] ${command.usage}`.trimEnd(),
-    `Options:\n${optionList(command.options)}`,
+    ...Array.from(bySection, ([title, list]) => `${title}:\n${list.map(optionText).join("\n")}`),
+    `Every command has ${COMMON_NAMES}: see mementomap --help.`,
     `Examples:\n${examples.join("\n")}`,
   ];
   return `${sections.join("\n\n")}\n`;
 }
 
+const COMMON_NAMES = Object.entries<OptionTable[string]>(COMMON_OPTIONS)
+  .map(([name, { short }]) => (short === undefined ? `--${name}` : `-${short}, --${name}`))
+  .join("; ");
+
 /** The list of commands, for `mementomap --help`. */
-export async function overview(groups: readonly CommandGroup[]): Promise<string> {
-  const width = Math.max(
-    ...groups.flatMap(({ commands }) => [...commands.keys()]).map((name) => name.length),
-  );
-  const lists = await Promise.all(
-    groups.map(async ({ title, commands }) => {
-      const loaded = await Promise.all(Array.from(commands.values(), (load) => load()));
-      const lines = loaded.map(({ name, summary }) => `${INDENT}${name.padEnd(width)}  ${summary}`);
-      return `${title}:\n${lines.join("\n")}`;
-    }),
-  );
+export function overview(groups: readonly CommandGroup[]): string {
+  const names = groups.flatMap(({ commands }) => [...commands.keys()]);
+  const width = Math.max(...names.map((name) => name.length));
+  const lists = groups.map(({ title, commands }) => {
+    const lines = Array.from(
+      commands,
+      ([name, { summary }]) => `${INDENT}${name.padEnd(width)}  ${summary}`,
+    );
+    return `${title}:\n${lines.join("\n")}`;
+  });
   return `mementomap - create, compact, publish and look up summaries of web archives
 
 Usage:
@@ -156,9 +231,12 @@ Usage:
 
 ${lists.join("\n\n")}
 
+Options of every command:
+${Object.entries(COMMON_OPTIONS).map(optionText).join("\n")}
+
 Options:
-    -h, --help     Show this help, or that of a command.
-    -V, --version  Show the version.
+    -V, --version
+        Show the version.
 
 Without a file, or with -, a command reads standard input. Input may be gzip
 or zstd. Results go to standard output, or with -o to a file, which is written
@@ -169,16 +247,13 @@ use, bad input or I/O errors, 130 if interrupted.
 `;
 }
 
-function optionList(options: OptionTable): string {
-  return Object.entries(options)
-    .map(([name, option]) => {
-      const short = option.short === undefined ? "" : `-${option.short}, `;
-      const value = option.value === undefined ? "" : ` ${option.value}`;
-      const fallback = option.default !== undefined ? ` (default ${option.default})` : "";
-      const indent = INDENT.repeat(2);
-      const lines = wrapped(`${option.help}${fallback}`, TEXT_WIDTH - indent.length);
-      const text = lines.map((line) => `${indent}${line}`).join("\n");
-      return `${INDENT}${short}--${name}${value}\n${text}`;
-    })
-    .join("\n");
+function optionText([name, option]: readonly [string, OptionTable[string]]): string {
+  const short = option.short === undefined ? "" : `-${option.short}, `;
+  const value = option.value === undefined ? "" : ` ${option.value}`;
+  const fallback = option.default !== undefined ? ` (default ${option.default})` : "";
+  const indent = INDENT.repeat(2);
+  const lines = wrapped(`${option.help}${fallback}`, TEXT_WIDTH - indent.length);
+  return [`${INDENT}${short}--${name}${value}`, ...lines.map((line) => `${indent}${line}`)].join(
+    "\n",
+  );
 }

@@ -1,10 +1,9 @@
 import { quote } from "../../errors.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import { KEY_TRUST } from "../../input/detect.ts";
-import type { GenerateOptions } from "../../map/generate/generate-plan.ts";
+import type { GenerateOptions } from "../../map/generate/generate.ts";
 import { DATETIME_DIGITS, type MapDescription } from "../../map/generate/map-rows.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
-import { captureFilter, INDEX_OPTIONS, SPLIT_OPTION, updatedAt } from "./index-options.ts";
+import { captureFilter, INDEX_OPTIONS, updatedAt } from "./index-options.ts";
 import type { Io } from "./io.ts";
 import { choice, misuse, parseAddress } from "./options.ts";
 
@@ -20,13 +19,6 @@ export const COUNT_OPTIONS = {
   originals: { help: "Count originals (distinct URIs) too." },
   queries: { help: "Keep queries: a row for each URI, in a map with queries." },
   by: { value: "FIELD", help: "Split rows by datetime[:year|month|day].", parse: parseBy },
-  keys: {
-    value: "FROM",
-    default: "auto",
-    help: "Make keys from the key column, from the uri, or auto.",
-    ...choice(KEY_TRUST),
-  },
-  split: SPLIT_OPTION,
   archive: { value: "ID", help: "The archive to select from logs and TimeMaps of aggregators." },
   id: {
     value: "URL",
@@ -54,8 +46,6 @@ export function countSettings(values: CountValues): Omit<GenerateOptions, "strea
   return {
     format: values.format,
     filter: captureFilter(values, revisits),
-    keys: values.keys,
-    split: values.split,
     archive: values.archive,
     distinct: values.distinct,
     originals: values.originals,

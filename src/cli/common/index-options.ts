@@ -2,18 +2,15 @@ import { availableParallelism } from "node:os";
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { INPUT_FORMATS } from "../../input/detect.ts";
+import { INPUT_FORMATS } from "../../input/formats.ts";
 import { folderToRead } from "../../input/open-inputs.ts";
 import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
-import { choice, misuse, option, TMP_OPTION } from "./options.ts";
+import { choice, misuse, option } from "./options.ts";
 import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { Interrupt } from "../../interruption.ts";
-import { quote } from "../../errors.ts";
 import { type Io, sourceDate } from "./io.ts";
-import { Progress } from "./messages.ts";
-import { packageVersion } from "../../files/package-file.ts";
-import type { RunRecord } from "../../study/report/page.ts";
+import type { CommandIo } from "./messages.ts";
 
 /** The options of commands that read indexes: what they are, and which captures count. */
 export const INDEX_OPTIONS = {
@@ -30,7 +27,7 @@ export const INDEX_OPTIONS = {
     parse: parseStatus,
   },
   mime: { value: "TYPE", multiple: true, help: "Count only these MIME types: text/html, image/*." },
-  from: option.date("Count captures from then on: 2010."),
+  from: option.date("Only captures from this date on, e.g. 2010."),
   to: option.date("Count captures up to and including then: 2012."),
   exclude: {
     value: "REGEX",
@@ -51,7 +48,7 @@ export const INDEX_OPTIONS = {
  * @throws MM_USAGE for one that nothing can pass, before any work is done.
  */
 export function captureFilter(
-  values: OptionValues<typeof INDEX_OPTIONS>,
+  values: Partial<OptionValues<typeof INDEX_OPTIONS>>,
   more: CaptureFilter = {},
 ): CaptureFilter {
   const filter = joinFilters(values.preset === undefined ? {} : PAPER_PRESET, {
@@ -81,32 +78,29 @@ function parseExclude(text: string): string {
 }
 
 /** `--status 200,301` is the same as giving the option twice. */
-function someOf(values: readonly string[]): string[] | undefined {
+function someOf(values: readonly string[] = []): string[] | undefined {
   const list = values.flatMap((value) => value.split(","));
   return list.length === 0 ? undefined : list;
 }
-
-/** Cuts a large index into pieces that machines read apart. */
-export const SPLIT_OPTION = {
-  value: "START-END",
-  help: "Read only the lines of the one INPUT that begin in these bytes, or the gzip members there.",
-  parse(text: string): { readonly start: number; readonly end: number } {
-    const [, start, end] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
-    if (start !== undefined && Number(start) <= Number(end)) {
-      return { start: Number(start), end: Number(end) };
-    }
-    throw misuse(`not a split: ${quote(text)}; write 0-134217728`);
-  },
-} as const;
 
 /** The options of commands that do long work: what it may take. */
 export const WORK_OPTIONS = {
   memory: option.size("512m", "The maximum memory to use."),
   threads: option.count(
-    "Default: as many as there are cores and memory for. A number given here is used even if it takes more than --memory.",
+    "Default: one per core, as --memory permits. An explicit number takes precedence over --memory.",
   ),
-  tmp: TMP_OPTION,
 } as const satisfies OptionTable;
+
+/** As many as were asked for, or as there are cores and memory for. */
+export function workThreads({
+  threads,
+  memory,
+}: {
+  readonly threads?: number | undefined;
+  readonly memory: number;
+}): number {
+  return threads ?? threadsWithin(memory, availableParallelism());
+}
 
 interface WorkSettings {
   readonly memoryBytes: number;
@@ -119,17 +113,21 @@ interface WorkSettings {
 
 /** Does long work on files, and shows how far it is. */
 export async function withProgress<T>(
-  io: Io,
+  io: CommandIo,
   paths: readonly string[],
-  values: OptionValues<typeof WORK_OPTIONS> & { readonly quiet: boolean },
+  values: {
+    readonly memory: number;
+    readonly threads?: number | undefined;
+    readonly tmp?: string | undefined;
+  },
   work: (settings: WorkSettings) => Promise<T>,
 ): Promise<T> {
   const total = await storedSize(paths);
-  const progress = new Progress(io, { label: "reading", total, quiet: values.quiet });
+  const progress = io.progress("reading", total);
   try {
     return await work({
       memoryBytes: values.memory,
-      threads: values.threads ?? threadsWithin(values.memory, availableParallelism()),
+      threads: workThreads(values),
       scratch: values.tmp,
       streams: io,
       interrupt: io.interrupt,
@@ -159,36 +157,6 @@ async function storedSize(paths: readonly string[]): Promise<number | undefined>
 /** Undefined where there is nothing: what opens it reports the fault. */
 function statIfThere(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
-}
-
-/** What is made (now, or at `SOURCE_DATE_EPOCH`), and its files and captures. Files that are not given are left out. */
-export function runRecord(
-  io: Io,
-  inputs: Readonly<Record<string, string | readonly string[] | undefined>>,
-  filter: CaptureFilter = {},
-  more: Readonly<Record<string, string | undefined>> = {},
-): RunRecord {
-  return {
-    generator: `mementomap/${packageVersion()}`,
-    at: new Date(sourceDate(io) ?? Date.now()).toISOString(),
-    inputs: Object.fromEntries(
-      Object.entries(inputs).flatMap(([name, given]) => {
-        const paths = typeof given === "string" ? [given] : (given ?? []);
-        return paths.length === 0 ? [] : [[name, paths]];
-      }),
-    ),
-    filters: Object.fromEntries(
-      Object.entries({ ...filter, ...more }).flatMap(([name, value]) => {
-        const isGiven = typeof value === "string" || (Array.isArray(value) && value.length > 0);
-        return isGiven ? [[name, value as string | readonly string[]]] : []; // all others are flags
-      }),
-    ),
-  };
-}
-
-/** The record for JSON, without the time: the same input gives the same output. */
-export function timelessRecord({ generator, inputs, filters }: RunRecord): Omit<RunRecord, "at"> {
-  return { generator, inputs, filters };
 }
 
 /** When the index last changed, so that the same index always gives the same map. */

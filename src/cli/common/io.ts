@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { Interrupt } from "../../interruption.ts";
-import type { Program } from "../../files/processes/supervisor.ts";
+import type { Program } from "../../aggregate/service/cluster.ts";
 import { foreseenError } from "../../errors.ts";
 import { isClosedPipe } from "../../files/output-file.ts";
-import type { BlockSink } from "../../map/lookup/answer-lines.ts";
+import type { BlockSink } from "../../bytes/block-writer.ts";
 
 /** Where messages go: standard error, or a test. */
 interface MessageSink {
@@ -16,6 +16,8 @@ interface MessageSink {
 /** Everything a command may touch of the world around it. */
 export interface Io {
   readonly stdin: AsyncIterable<Uint8Array>;
+  /** Whether somebody would have to type what standard input has. */
+  readonly isStdinTTY?: boolean | undefined;
   readonly stdout: Writable;
   readonly stderr: MessageSink;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,10 +28,13 @@ export interface Io {
    * Calls back when the process is told to reopen its files (SIGHUP), as after a log was rotated;
    * call the function returned to unsubscribe.
    */
-  onHangUp?(listener: () => void): () => void;
+  readonly onHangUp?: ((listener: () => void) => () => void) | undefined;
   /** Milliseconds from any fixed point. */
   now(): number;
 }
+
+/** Files, by what they were given as. */
+export type NamedFiles = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** What the process says when it ends. Part of the interface: scripts rely on it. */
 export const ExitCode = {

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { mapHeadOf } from "../../map/lookup/map-head.ts";
+import { mapHeadOf } from "../../ukvs/head.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 
 /**
@@ -9,7 +9,7 @@ import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
  * @throws MM_BAD_INPUT for an index, MM_BAD_HEADER, MM_BAD_LINE and MM_BAD_FREQUENCY for what has no
  *   row of a map, MM_IO
  */
-export async function refuseOtherThanMaps(...paths: readonly string[]): Promise<void> {
+export async function assertMaps(...paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     // What opens it reports a missing file or a folder.
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);

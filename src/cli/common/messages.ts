@@ -1,5 +1,5 @@
+import { formatAmount, formatBytes, formatDuration } from "../../format.ts";
 import type { Io } from "./io.ts";
-import { formatAmount, formatCount } from "../../errors.ts";
 
 interface ProgressOptions {
   /** Says what is done, such as `reading`. */
@@ -65,13 +65,13 @@ export class Progress {
   #line(now: number): string {
     const elapsedMs = Math.max(1, now - this.#startedAt);
     const bytesPerMs = this.#done / elapsedMs;
-    const rate = `${formatSize(Math.round(bytesPerMs * 1000))}/s`;
+    const rate = `${formatBytes(Math.round(bytesPerMs * 1000))}/s`;
     const { total } = this;
     if (total === undefined || total === 0) {
-      return this.#fitted(`${this.#label} ${formatSize(this.#done)}  ${rate}`);
+      return this.#fitted(`${this.#label} ${formatBytes(this.#done)}  ${rate}`);
     }
     const left = formatDuration(Math.max(0, total - this.#done) / bytesPerMs);
-    const amount = `${formatSize(this.#done)} of ${formatSize(total)}`;
+    const amount = `${formatBytes(this.#done)} of ${formatBytes(total)}`;
     const numbers = `${amount}  ${rate}  ${left} left`;
     const room = this.#columns - `${this.#label} [] ${numbers}`.length;
     return this.#fitted(`${this.#label} ${bar(this.#done / total, room)}${numbers}`);
@@ -99,66 +99,77 @@ function bar(share: number, room: number): string {
 /** A line of the summary at the end of a run: what, how much, and a remark. */
 export type SummaryLine = readonly [label: string, value: string, remark?: string];
 
-/** Shows what a run did, on stderr, as an aligned list. */
-export function showSummary(io: Io, lines: readonly SummaryLine[]): void {
+/** The world of one command: messages mean the same in all of them. */
+export interface CommandIo extends Io {
+  /** Tells of something that the user should know even if no summary is wanted. */
+  warn(message: string): void;
+  /** Tells of something while the work goes on, unless quiet. */
+  note(message: string): void;
+  /** @param total how many bytes there are in all, where that is known */
+  progress(label: string, total?: number): Progress;
+  /** Tells what a run did, and how long it took, unless quiet. */
+  summary(summary: Summary, ms: number): void;
+}
+
+/** What a run did: as JSON; and for people as a sentence, or as a list with time and memory. */
+export interface Summary {
+  readonly json: object;
+  readonly text: string | readonly SummaryLine[];
+}
+
+export function commandIo(
+  io: Io,
+  { quiet, json: isJson }: { readonly quiet: boolean; readonly json: boolean },
+): CommandIo {
+  const { stdout, stderr, env, interrupt, program, onHangUp } = io;
+  const say = (text: string): void => void stderr.write(`${text}\n`);
+  return {
+    // Opened when it is read: that takes time at the start.
+    get stdin() {
+      return io.stdin;
+    },
+    stdout,
+    stderr,
+    env,
+    interrupt,
+    program,
+    onHangUp,
+    now: () => io.now(),
+    warn(message) {
+      say(isJson ? JSON.stringify({ warning: message }) : `mementomap: warning: ${message}`);
+    },
+    note(message) {
+      if (!quiet && !isJson) say(message);
+    },
+    progress: (label, total) => new Progress(io, { label, total, quiet }),
+    summary({ json, text }, ms) {
+      if (quiet) return;
+      const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
+      if (isJson) say(JSON.stringify({ ...json, seconds: ms / 1000, peakMemoryBytes }));
+      else if (typeof text === "string") say(text);
+      else {
+        const took: SummaryLine[] = [
+          ["time", formatDuration(ms)],
+          ["memory", formatBytes(peakMemoryBytes), "peak"],
+        ];
+        say(alignedList([...text, ...took]).join("\n"));
+      }
+    },
+  };
+}
+
+function alignedList(lines: readonly SummaryLine[]): string[] {
   const labels = Math.max(...lines.map(([label]) => label.length));
   const values = Math.max(...lines.map(([, value]) => value.length));
-  for (const [label, value, remark = ""] of lines) {
-    const line = `${label.padEnd(labels)}  ${value.padStart(values)}  ${remark}`;
-    io.stderr.write(`${line.trimEnd()}\n`);
-  }
-}
-
-/** Shows what a run did and what it took, on stderr: `what` as JSON, or as an aligned list. */
-export function showRun(
-  io: Io,
-  ms: number,
-  what: { readonly json: object; readonly lines: readonly SummaryLine[] },
-  isJson: boolean,
-): void {
-  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
-  if (isJson) {
-    const took = { seconds: ms / 1000, peakMemoryBytes };
-    io.stderr.write(`${JSON.stringify({ ...what.json, ...took })}\n`);
-    return;
-  }
-  showSummary(io, [
-    ...what.lines,
-    ["time", formatDuration(ms)],
-    ["memory", formatSize(peakMemoryBytes), "peak"],
-  ]);
-}
-
-export function formatRate(count: number, ms: number): string {
-  return `${formatCount(Math.round((count / ms) * 1000))}/s`;
+  return lines.map(([label, value, remark = ""]) =>
+    `${label.padEnd(labels)}  ${value.padStart(values)}  ${remark}`.trimEnd(),
+  );
 }
 
 /** Warns of lines of a list that were left out. */
-export function warnOfOddLines(io: Io, count: number): void {
+export function warnSkippedLines(io: CommandIo, count: number): void {
   if (count === 0) return;
   const what =
     count === 1 ? "is neither a URI nor a SURT, and was" : "are neither URIs nor SURTs, and were";
-  const lines = formatAmount(count, "line of the lists", "lines of the lists");
-  io.stderr.write(`mementomap: warning: ${lines} ${what} left out\n`);
-}
-
-/** Shows a number of bytes for people: `812 B`, `64.0 KiB`, `1.1 GiB`. */
-export function formatSize(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  const names = ["B", "KiB", "MiB", "GiB", "TiB"];
-  while (value >= 1024 && unit < names.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${unit === 0 ? value : value.toFixed(1)} ${names[unit]}`;
-}
-
-/** Shows a duration for people: `0.8 s`, `2 min 5 s`, `1 h 3 min`. */
-export function formatDuration(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  io.warn(`${formatAmount(count, "line of the lists", "lines of the lists")} ${what} left out`);
 }

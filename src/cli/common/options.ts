@@ -1,4 +1,5 @@
 import { MementoMapError, quote } from "../../errors.ts";
+import type { OptionTable } from "./command-line.ts";
 
 const UNITS: Readonly<Record<string, number>> = {
   "": 1,
@@ -39,7 +40,7 @@ export function parseSize(text: string): number {
 export function parseWhole(text: string, least: number = 0): number {
   const value = WHOLE.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw misuse(`not a whole number from ${least} up: ${quote(text)}`);
+  throw misuse(`expected an integer of at least ${least}, got ${quote(text)}`);
 }
 
 /** {@link parseWhole} from 1 up. */
@@ -82,7 +83,7 @@ export function parseShare(text: string): number {
 export function parsePart(text: string): number {
   const share = parseShare(text);
   if (share <= 1) return share;
-  throw misuse(`not a share of a whole: ${quote(text)}; 100% is all of it`);
+  throw misuse(`expected a share of at most 100%, got ${quote(text)}`);
 }
 
 const DIGITS = /^\d{4}(?:\d\d){0,5}$/;
@@ -183,6 +184,20 @@ export const option = {
   datetime: kind("DATETIME", parseDatetime),
   address: kind("URL", (text) => parseAddress(text)),
 };
+
+/** The files of a command: standard input where none is named. */
+export function inputsOf(positionals: readonly string[]): readonly string[] {
+  return positionals.length === 0 ? ["-"] : positionals;
+}
+
+/** The options below one heading of the help text. */
+export function inSection<const Options extends OptionTable>(
+  section: string,
+  options: Options,
+): Options {
+  const entries = Object.entries(options).map(([name, each]) => [name, { ...each, section }]);
+  return Object.fromEntries(entries) as Options; // the same names
+}
 
 export const OUTPUT_OPTION = {
   short: "o",

@@ -1,7 +1,7 @@
-import { formatCount, isMementoMapError, MementoMapError } from "../../errors.ts";
-import type { ReadingSummary } from "../../map/generate/read-indexes.ts";
-import { formatRate, formatSize, type SummaryLine } from "./messages.ts";
-import type { Io } from "./io.ts";
+import { formatBytes, formatCount, formatRate } from "../../format.ts";
+import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import type { ReadingSummary } from "../../map/generate/generate.ts";
+import type { CommandIo, SummaryLine } from "./messages.ts";
 
 /** What became of every line of indexes, as lines of a summary. */
 export function readingLines(
@@ -9,7 +9,7 @@ export function readingLines(
   ms: number,
   duplicates: number = 0,
 ): SummaryLine[] {
-  const { counts, rekeyed } = summary;
+  const { counts } = summary;
   return [
     [summary.unit, formatCount(counts.lines), formatRate(counts.lines, ms)],
     ...some("  headers and blanks", counts.headers + counts.blank),
@@ -31,33 +31,21 @@ export function readingLines(
     ["  captures", formatCount(counts.captures)],
     ...some("    revisits", counts.revisits),
     ...some("    counted once", duplicates, "the same URI and time as another"),
-    ...(rekeyed.length > 0
-      ? some(
-          "    keyed again",
-          counts.keyedByUri,
-          `key columns differ from the URIs, ${named(rekeyed)}`,
-        )
-      : []),
-    ...some("    keys that differ", counts.keysDifferent, `of ${counts.keysChecked} compared`),
-    ...some("damaged", counts.damaged, `${formatSize(counts.damagedBytes)} skipped, see above`),
+    ...some("    without a URI", counts.keyedByColumn, "their key column stands for it"),
+    ...some("damaged", counts.damaged, `${formatBytes(counts.damagedBytes)} skipped, see above`),
   ];
 }
 
 /** Names what was not read, and the first places that were skipped: nothing goes missing unnoticed. */
-export function showDamages(io: Io, { counts, damages, indexed }: ReadingSummary): void {
-  const warn = (text: string): unknown => io.stderr.write(`mementomap: warning: ${text}\n`);
-  for (const source of indexed)
-    warn(`${source}: not read, because an index that is also read lists it`);
+export function warnOfDamages(io: CommandIo, { counts, damages, indexed }: ReadingSummary): void {
+  for (const source of indexed) {
+    io.warn(`${source}: not read, because an index that is also read lists it`);
+  }
   for (const { source, message, bytes } of damages) {
-    warn(`${source}: ${message}${bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`}`);
+    io.warn(`${source}: ${message}${bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`}`);
   }
   const more = counts.damaged - damages.length;
-  if (more > 0) warn(`${formatCount(more)} more places skipped`);
-}
-
-function named(sources: readonly string[]): string {
-  const more = sources.length > 1 ? ` and ${sources.length - 1} more` : "";
-  return `in ${sources[0] ?? ""}${more}`;
+  if (more > 0) io.warn(`${formatCount(more)} more places skipped`);
 }
 
 /** A line of the summary for what did happen. */

@@ -1,11 +1,17 @@
 import { quote } from "../../errors.ts";
 import type { OptionTable } from "./command-line.ts";
 import { pathPrefix } from "../../http/target.ts";
-import { TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
+import { TrustedProxies } from "../../http/forwarded.ts";
 import { misuse, option } from "./options.ts";
 
 /** What a service can write to its log. */
 export const SERVER_LOGS = ["requests", "events", "nothing"] as const;
+
+/** The option of every service: where its settings are. */
+export const CONFIG_OPTION = {
+  value: "FILE",
+  help: "A JSON file of settings, by the names of these options.",
+} as const;
 
 /** The option of every service: where it listens. */
 export const HOST_OPTION = {
@@ -45,7 +51,7 @@ export const PROXY_OPTIONS = {
 } as const satisfies OptionTable;
 
 /** @throws `MM_USAGE` */
-function parsePathPrefix(text: string): string {
+export function parsePathPrefix(text: string): string {
   const prefix = pathPrefix(text);
   if (/^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/.test(prefix)) return prefix;
   throw misuse(`not a path: ${quote(text)}; write /mementos`);

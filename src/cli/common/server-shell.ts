@@ -74,8 +74,6 @@ interface RunServiceOptions {
   readonly log: Log;
   /** Called when it is ready; by default it writes its address to standard output. */
   readonly onReady?: ((addresses: ServiceAddresses) => void) | undefined;
-  /** Whether another process serves in its place when it is told to stop; default not. */
-  readonly isGentle?: (() => boolean) | undefined;
   /** Called when it is told to stop, before requests under way end. */
   readonly onStopping?: (() => void) | undefined;
 }
@@ -88,7 +86,7 @@ interface RunServiceOptions {
 export async function runService(
   service: RequestHandler & { readonly monitoring: RequestHandler },
   io: Io,
-  { values, limits, log, onReady, isGentle, onStopping }: RunServiceOptions,
+  { values, limits, log, onReady, onStopping }: RunServiceOptions,
 ): Promise<void> {
   const { "metrics-port": port, "metrics-host": host } = values;
   const options = { port: "--metrics-port", host: "--metrics-host" };
@@ -99,8 +97,7 @@ export async function runService(
       port: values.port,
       host: values.host,
       limits,
-      onError: (error) =>
-        log.event("error", "a connection was not taken", { reason: error.describe() }),
+      onError: (error) => log.event("error", "connection rejected", { reason: error.describe() }),
     });
     const addresses = { url: server.url, metrics: monitoring?.url };
     if (onReady === undefined) io.stdout.write(listeningLine(addresses, values.json));
@@ -108,7 +105,7 @@ export async function runService(
     await interrupted(io);
     log.event("info", "stopping");
     onStopping?.();
-    await server.stop({ isGentle: isGentle?.() });
+    await server.stop();
   } finally {
     await monitoring?.stop();
   }

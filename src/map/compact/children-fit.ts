@@ -1,6 +1,6 @@
 import type { PowerLaw } from "./weight-policy.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { KEY_KIND, keyShape, LAYER, type NodePlace, TreeNode, TreeWalk } from "./key-tree.ts";
+import { KEY_KIND, keyShape, LAYER, TreeNode, TreeWalk } from "./key-tree.ts";
 
 /** A point to fit: y was seen at x. */
 export interface Point {
@@ -151,8 +151,8 @@ class CountedNode extends TreeNode<CountedNode> {
 export class DepthCounter {
   readonly #parents = { H: new Float64Array(MAX_DEPTH + 1), P: new Float64Array(MAX_DEPTH + 1) };
   readonly #children = { H: new Float64Array(MAX_DEPTH + 1), P: new Float64Array(MAX_DEPTH + 1) };
-  readonly #walk = new TreeWalk<CountedNode>({
-    open: (place) => this.#countNode(place),
+  readonly #walk = new TreeWalk(() => new CountedNode(), {
+    open: (node) => this.#countNode(node),
     close: () => undefined,
   });
 
@@ -164,19 +164,19 @@ export class DepthCounter {
     this.#walk.enter(shape);
   }
 
-  #countNode(place: NodePlace<CountedNode>): CountedNode {
-    const { parent } = place;
-    const layer = place.layer === LAYER.host ? "H" : "P";
-    const level = Math.min(layer === "H" ? place.depth : place.depth - 1, MAX_DEPTH);
+  #countNode(node: CountedNode): void {
+    const { parent, depth } = node;
+    node.isParent = false;
+    const layer = node.layer === LAYER.host ? "H" : "P";
+    const level = Math.min(layer === "H" ? depth : depth - 1, MAX_DEPTH);
     this.#children[layer][level]++;
     // The root of a host's paths: every host has one, so it does not make the host a parent.
-    if (place.layer === LAYER.root) {
+    if (node.layer === LAYER.root) {
       this.#parents[layer][level]++;
     } else if (parent?.isParent === false) {
       parent.isParent = true;
       this.#parents[layer][level]++;
     }
-    return new CountedNode(place);
   }
 
   /** The table, depths without any node left out. */

@@ -7,7 +7,7 @@ import {
   SizedHead,
   type UkvsHeaders,
 } from "../../ukvs/header.ts";
-import { HeadReader, wholeMapHeaders } from "../lookup/map-head.ts";
+import { HeadReader, wholeMapHeaders } from "../../ukvs/head.ts";
 import { MapLines } from "./map-lines.ts";
 import { openCompactor, type RowCompactor } from "./tree-order.ts";
 import type { SpillStore } from "../../files/scratch.ts";

@@ -1,13 +1,20 @@
-import { compareRanges, STAR } from "../../bytes/bytes.ts";
+import {
+  compareRanges,
+  copyRange,
+  LF,
+  MINUS,
+  SPACE,
+  STAR,
+  writeDecimal,
+} from "../../bytes/bytes.ts";
 import { columnEnd } from "../../ukvs/record.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import { DEFAULT_FIELDS, type Fields } from "../../ukvs/header.ts";
 import {
   KEY_KIND,
   type KeyKind,
-  keyShape,
+  type KeyShape,
   LAYER,
-  type NodePlace,
   QUERY_MARK,
   rejectOrder,
   separatorOf,
@@ -30,24 +37,34 @@ export interface CompactorOptions {
   readonly memoryBytes?: number | undefined;
 }
 
+/** More than what a roll-up has besides its key and other values. */
+const LINE_ROOM = 64;
 /** Decided output is released when there is at least this much. */
 const RELEASE_BYTES = 1 << 18;
 
 /**
  * Rolls up sub-trees of a sorted map in one pass; `RollUps` says which, `Voids` what becomes of
- * exclusions. This is the reference for kernel/compact.ts, which does the same for plain rows, faster.
+ * exclusions. A page that is plain needs no node of its own unless something below it follows.
  *
- * Needs keys in byte order, each once; those of a map with queries in that of `TreeOrder`. Holds the open nodes and the output that is not decided yet
- * (16 MiB at most where there is a spill store).
+ * Needs keys in byte order, each once; those of a map with queries in that of `TreeOrder`. Holds the open
+ * nodes and the output that is not decided yet (16 MiB at most where there is a spill store).
  */
 export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
   readonly #policy: RollUpPolicy;
   readonly #fields: Fields;
   readonly #output: PendingText;
   readonly #voids: Voids;
-  readonly #walk: TreeWalk<RollUpNode> = new TreeWalk(this);
+  readonly #walk: TreeWalk<RollUpNode> = new TreeWalk(() => new RollUpNode(), this);
   readonly #rollUps: RollUps;
-  #shape = keyShape(new Uint8Array(0), 0);
+  /** That of the key, unless it is a leaf. */
+  #shape: KeyShape | undefined;
+  /** The row of the leaf that the walk is at: its count, and where it begins in the output. */
+  #leafCount = 0;
+  #leafStart = 0;
+  /** Where a roll-up is written before it goes to the output. */
+  #line = new Uint8Array(0);
+  /** Where the output ends when it is worth looking again for what can be released. */
+  #nextRelease = RELEASE_BYTES;
   /** Whether the last row has another SURT than the one before it. */
   #isNewKey = true;
 
@@ -56,7 +73,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     this.#fields = options.fields ?? DEFAULT_FIELDS;
     this.#output = new PendingText(write, options.spill, options.memoryBytes);
     this.#voids = new Voids(this.#output, this.#fields);
-    this.#rollUps = new RollUps(policy, this.#walk.nodes, this.#output, this.#voids);
+    this.#rollUps = new RollUps(policy, this.#walk, this.#output, this.#voids);
   }
 
   /** Roll-ups written, or swallowed by a larger one. */
@@ -67,15 +84,23 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
   add(row: MapRow): void {
     const { bytes, start, keyEnd } = row;
     const walk = this.#walk;
-    const order = walk.goTo(bytes, start, keyEnd);
+    this.#shape = undefined;
+    const order = walk.goTo(bytes, start, keyEnd, row.shared);
     if (order < 0 || (order === 0 && this.#fields.keys.length === 1)) {
       rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
     }
-    this.#isNewKey = order > 0;
-    this.#shape = keyShape(walk.key.bytes, walk.key.length);
-    if (this.#shape.kind === KEY_KIND.opaque) this.#addOpaque(row);
-    else this.#addToTree(walk.enter(this.#shape), row);
-    this.#releaseSome();
+    if (!(row.count > 0 && walk.key.isInFolder && this.#addLeaf(row))) {
+      this.#isNewKey = order > 0;
+      const { shape } = walk.key;
+      this.#shape = shape;
+      if (shape.kind === KEY_KIND.opaque) this.#addOpaque(row);
+      else this.#addToTree(walk.enter(shape), shape, row);
+    }
+    if (this.#output.end >= this.#nextRelease) this.#releaseSome();
+  }
+
+  settle(): void {
+    this.#output.settle();
   }
 
   /** Closes all nodes and releases all output. */
@@ -84,31 +109,48 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     this.#output.release(this.#output.end);
   }
 
-  open(place: NodePlace<RollUpNode>): RollUpNode {
-    const { textEnd, layer, depth, parent } = place;
+  /** Takes a page with an exact count; false for one that is deeper than the last level. */
+  #addLeaf({ bytes, start, lineEnd, count }: MapRow): boolean {
+    const walk = this.#walk;
+    const rollUps = this.#rollUps;
+    const folder = walk.enterFolder();
+    if (folder.depth + 1 >= this.#policy.maxPathDepth) return false;
+    rollUps.addChild(folder);
+    rollUps.markPresent(folder);
+    walk.makeLeaf(folder);
+    this.#leafCount = count;
+    this.#leafStart = this.#output.end;
+    if (rollUps.lowest === undefined) this.#output.append(bytes, start, lineEnd);
+    return true;
+  }
+
+  closeLeaf(folder: RollUpNode): void {
+    folder.count += this.#leafCount;
+  }
+
+  openLeaf(node: RollUpNode): void {
+    node.headStart = this.#leafStart;
+    node.isPresent = true;
+    node.count = this.#leafCount;
+  }
+
+  open(node: RollUpNode): void {
+    const { textEnd, layer, parent } = node;
     const { bytes: key, length } = this.#walk.key;
     const isOfQueries = layer === LAYER.query;
     // The row of the page stands right before its queries, and is rolled up with them.
     const hasPage = isOfQueries && parent?.page !== undefined;
-    const position = hasPage ? parent.headStart : this.#output.end;
-    const { kind, hostEnd } = this.#shape;
-    const node = new RollUpNode(
-      place,
-      // The hosts of a spread key are never rolled up.
-      kind === KEY_KIND.spread && textEnd === hostEnd
-        ? Number.POSITIVE_INFINITY
-        : layer === LAYER.host
-          ? this.#policy.hostCutoff(depth, key, textEnd)
-          : this.#policy.pathCutoff(depth, key, textEnd),
-      position,
-    );
+    node.reset(hasPage ? parent.headStart : this.#output.end);
+    node.cutoff = this.#policy.cutoff(node, key);
+    // The hosts of a spread key are never rolled up.
+    const isSpread = this.#shape?.kind === KEY_KIND.spread;
+    if (isSpread && textEnd === this.#shape?.hostEnd) node.cutoff = Number.POSITIVE_INFINITY;
     const isAbove =
       layer === LAYER.host
         ? key[textEnd] === separatorOf(layer)
         : textEnd < length && (isOfQueries || key[textEnd] !== QUERY_MARK);
     if (hasPage) node.hasVoids = parent.hasVoids;
-    if (isAbove) node.headEnd = node.childrenStart = position;
-    return node;
+    if (isAbove) node.headEnd = node.childrenStart = node.headStart;
   }
 
   stay(node: RollUpNode, next: number): void {
@@ -131,14 +173,20 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
       if (node.coversHeld) this.#voids.cover(node);
       return;
     }
-    node.wildcardTotals?.addMissing(node.totals);
-    const totals = node.wildcardTotals ?? node.totals;
+    const { parent, totals, count, wildcardTotals } = node;
     this.#rollUps.resume(node);
-    if (node === this.#rollUps.lowest) {
-      this.#rollUps.lowest = undefined;
-      this.#writeRollUp(node, totals);
+    const isWritten = node === this.#rollUps.lowest;
+    if (isWritten) this.#rollUps.lowest = undefined;
+    const isPlain = wildcardTotals === undefined && totals.isEmpty;
+    if (isPlain && count <= Number.MAX_SAFE_INTEGER && !(isWritten && node.hasVoids)) {
+      if (parent !== undefined) parent.count += count;
+      if (isWritten) this.#writePlain(node);
+    } else {
+      totals.addCount(count);
+      wildcardTotals?.addMissing(totals);
+      if (isWritten) this.#writeRollUp(node, wildcardTotals ?? totals);
+      parent?.totals.addTotals(wildcardTotals ?? totals);
     }
-    node.parent?.totals.addTotals(totals);
     this.#voids.cover(node);
   }
 
@@ -149,17 +197,36 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     parent.isPageCounted = true;
   }
 
-  #writeRollUp(node: RollUpNode, totals: Totals): void {
+  /** Writes a roll-up that is but a number of mementos. */
+  #writePlain({ textEnd, layer, count }: RollUpNode): void {
+    const room = textEnd + LINE_ROOM + 2 * this.#fields.values.length;
+    if (this.#line.length < room) this.#line = new Uint8Array(2 * room);
+    const line = this.#line;
+    let end = copyRange(this.#walk.key.bytes, 0, textEnd, line, 0);
+    line[end++] = separatorOf(layer);
+    line[end++] = STAR;
+    line[end++] = SPACE;
+    end = writeDecimal(count, line, end);
+    for (let column = 1; column < this.#fields.values.length; column++) {
+      line[end++] = SPACE;
+      line[end++] = MINUS;
+    }
+    line[end++] = LF;
+    this.#output.append(line, 0, end);
+    this.#output.settle();
+  }
+
+  #writeRollUp({ textEnd, layer, hasVoids, childrenStart }: RollUpNode, totals: Totals): void {
     const output = this.#output;
-    const star = String.fromCharCode(STAR);
-    const separator = String.fromCharCode(separatorOf(node.layer));
-    const ending = node.layer === LAYER.query ? star : separator + star;
-    const key = this.#walk.key.text(node.textEnd) + ending;
+    const ending = layer === LAYER.query ? [STAR] : [separatorOf(layer), STAR];
+    const key = new Uint8Array(textEnd + ending.length);
+    key.set(this.#walk.key.bytes.subarray(0, textEnd));
+    key.set(ending, textEnd);
     const lines = totals.lines(key, this.#fields.values.length);
     // Exclusions below the node that stayed may come before its row.
-    if (node.hasVoids && node.childrenStart !== undefined) {
-      output.forEachLine(node.childrenStart, output.end, (line) => lines.push(line.slice()));
-      output.truncate(node.childrenStart);
+    if (hasVoids && childrenStart !== undefined) {
+      output.forEachLine(childrenStart, output.end, (line) => lines.push(line.slice()));
+      output.truncate(childrenStart);
       lines.sort(compareLines);
     }
     for (const line of lines) output.append(line, 0, line.length);
@@ -168,12 +235,13 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
   /** A key outside the tree is never rolled up: like an exclusion, it stays where it is. */
   #addOpaque({ bytes, start, lineEnd }: MapRow): void {
     this.#output.append(bytes, start, lineEnd);
-    for (const node of this.#walk.nodes) node.hasVoids = true;
+    const { nodes, size } = this.#walk;
+    for (let i = 0; i < size; i++) nodes[i].hasVoids = true;
   }
 
-  #addToTree(node: RollUpNode, row: MapRow): void {
+  #addToTree(node: RollUpNode, shape: KeyShape, row: MapRow): void {
     const { bytes, start, lineEnd } = row;
-    const { kind } = this.#shape;
+    const { kind } = shape;
     const isHeld = !frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd);
     if (isHeld) this.#addHeld(node, kind, row);
     const isWritten =
@@ -182,7 +250,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     if (!isWritten) return;
     const position = this.#output.end;
     this.#output.append(bytes, start, lineEnd);
-    if (!isHeld) this.#voids.add(node, this.#shape, this.#walk.key.whole, position);
+    if (!isHeld) this.#voids.add(node, shape, this.#walk.key.whole, position);
   }
 
   #addHeld(node: RollUpNode, kind: KeyKind, row: MapRow): void {
@@ -214,6 +282,8 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     if (kind === KEY_KIND.page && this.#fields.queries === true) {
       node.page ??= new Totals();
       node.page.addRow(row);
+    } else if (row.count > 0) {
+      node.count += row.count;
     } else {
       node.totals.addRow(row);
     }
@@ -226,15 +296,17 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     rollUps.addBelow(node);
   }
 
-  /** Releases the output before the lowest node that may still be rolled up, if there is much. */
+  /** Releases the output before the lowest node that may still be rolled up, if that is much. */
   #releaseSome(): void {
     const { start, end } = this.#output;
-    if (end - start < RELEASE_BYTES) return;
-    const decided = this.#rollUps.decidedEnd;
+    const { decidedEnd } = this.#rollUps;
+    const decided = this.#walk.isAtLeaf ? Math.min(decidedEnd, this.#leafStart) : decidedEnd;
     // Moving what is left to the front must not cost more than what is gained.
-    if (decided - start < (end - start) / 2) return;
-    this.#output.release(decided);
-    this.#voids.release(decided);
+    if (decided - start >= (end - start) / 2) {
+      this.#output.release(decided);
+      this.#voids.release(decided);
+    }
+    this.#nextRelease = Math.max(end, this.#output.start) + RELEASE_BYTES;
   }
 }
 

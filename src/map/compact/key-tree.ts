@@ -46,10 +46,15 @@ export interface KeyShape {
   readonly pageEnd?: number;
 }
 
-export function keyShape(key: Uint8Array, length: number): KeyShape {
-  const hostEnd = findHostEnd(key, length);
+export function keyShape(
+  key: Uint8Array,
+  length: number,
+  hostEnd: number = findHostEnd(key, length),
+): KeyShape {
   if (hostEnd === length) {
-    return length > 2 && endsInWildcard(key, length, COMMA)
+    return length > 2 &&
+      endsInWildcard(key, length, COMMA) &&
+      !key.subarray(0, length).includes(CLOSE_PAREN)
       ? { kind: KEY_KIND.hostWildcard, hostEnd: length - 2, nodesEnd: length - 2 }
       : { kind: KEY_KIND.opaque, hostEnd: -1, nodesEnd: -1 };
   }
@@ -77,11 +82,11 @@ function endsInWildcard(key: Uint8Array, end: number, separator: number): boolea
   return end >= 2 && key[end - 1] === STAR && key[end - 2] === separator;
 }
 
-/** The offset of the `)` that ends the host, or `end`. */
+/** The offset of the `)` that ends the host; `end` for a key that is not that of a host. */
 function findHostEnd(key: Uint8Array, end: number): number {
   let at = 0;
-  while (at < end && !(key[at] === CLOSE_PAREN && (at + 1 === end || key[at + 1] === SLASH))) at++;
-  return at;
+  while (at < end && key[at] !== CLOSE_PAREN) at++;
+  return at + 1 >= end || key[at + 1] === SLASH ? at : end;
 }
 
 /** The part of a key that a node belongs to. */
@@ -98,42 +103,71 @@ function lastByteOf(layer: Layer): number {
   return layer === LAYER.query ? 0xff : separatorOf(layer);
 }
 
-/** Where in the key tree a node is. */
-export interface NodePlace<Node> {
+const SEED_A = 0x811c9dc5 | 0;
+const SEED_B = 0x2c1b3c6d | 0;
+const MULTIPLIER_A = 0x9e3779b1 | 0;
+const MULTIPLIER_B = 0x85ebca77 | 0;
+
+/** An open node of the key tree; each kind of work adds members of its own. */
+export class TreeNode<Node extends TreeNode<Node>> {
   /** Its number among the open nodes. */
-  readonly index: number;
+  index = 0;
   /** The node is `key[0, textEnd)`. */
-  readonly textEnd: number;
-  readonly layer: Layer;
+  textEnd = 0;
+  layer: Layer = LAYER.host;
   /** Labels of a host; 1 for a root, 2 for `/a`. */
-  readonly depth: number;
-  readonly parent: Node | undefined;
-}
+  depth = 0;
+  parent: Node | undefined = undefined;
+  #hashA = SEED_A;
+  #hashB = SEED_B;
 
-/** An open node; each kind of work adds members of its own. */
-export class TreeNode<Node> implements NodePlace<Node> {
-  readonly index: number;
-  readonly textEnd: number;
-  readonly layer: Layer;
-  readonly depth: number;
-  readonly parent: Node | undefined;
+  /** Hashes the text of the node, beginning with that of its parent. To be called for all nodes or none. */
+  hashText(key: Uint8Array): void {
+    const above: TreeNode<Node> | undefined = this.parent;
+    let a = above === undefined ? SEED_A : above.#hashA;
+    let b = above === undefined ? SEED_B : above.#hashB;
+    for (let at = above === undefined ? 0 : above.textEnd; at < this.textEnd; at++) {
+      a = (Math.imul(a, MULTIPLIER_A) + key[at]) | 0;
+      b = (Math.imul(b ^ key[at], MULTIPLIER_B) + 1) | 0;
+    }
+    this.#hashA = a;
+    this.#hashB = b;
+  }
 
-  constructor({ index, textEnd, layer, depth, parent }: NodePlace<Node>) {
-    this.index = index;
-    this.textEnd = textEnd;
-    this.layer = layer;
-    this.depth = depth;
-    this.parent = parent;
+  /**
+   * A number that names the node by its text, which was hashed: a hash of 53 bits.
+   *
+   * Two nodes with one name would be rolled up together: a larger answer, never a lost key.
+   */
+  get name(): number {
+    const a = Math.imul(this.#hashA ^ (this.#hashA >>> 16), 0x7feb352d);
+    const b = Math.imul(this.#hashB ^ (this.#hashB >>> 15), 0x2c1b3c6d);
+    return ((a ^ (a >>> 15)) >>> 0) * 2 ** 21 + ((b ^ (b >>> 12)) >>> 11);
   }
 }
 
-/** What is done with the nodes of a key tree as a walk comes by. */
+class LoneNode extends TreeNode<LoneNode> {}
+
+/** The name of the node `key[0, end)`; see {@link TreeNode.name}. */
+export function nodeName(key: Uint8Array, end: number): number {
+  const node = new LoneNode();
+  node.textEnd = end;
+  node.hashText(key);
+  return node.name;
+}
+
+/** What is done with the nodes of a key tree during a walk. */
 export interface TreeVisitor<Node> {
-  open(place: NodePlace<Node>): Node;
+  /** A node is opened: its place is set, all other members are those of its last use. */
+  open(node: Node): void;
   /** The node is the last one of those open; the key of the walk still begins with its text. */
   close(node: Node): void;
   /** The next key begins with the text of the node, and then has `next`. */
   stay?(node: Node, next: number): void;
+  /** The leaf that the walk was at has nothing below it, so that it never becomes a node. */
+  closeLeaf?(parent: Node): void;
+  /** Something below the leaf that the walk was at comes next: it was opened as this node. */
+  openLeaf?(node: Node): void;
 }
 
 /** The last key of a sorted map. Holds the longest one. */
@@ -141,12 +175,19 @@ export class CurrentKey {
   /** The key is `bytes[0, length)`. */
   bytes: Uint8Array = new Uint8Array(1024);
   length = 0;
+  /** Where the `)` is that ends the host; `length` where there is none. */
+  hostEnd = 0;
   /** How many bytes the key compared last has in common with this one. */
   shared = 0;
 
-  /** Positive if `source[start, end)` comes behind the key, 0 if it is the same. */
-  compare(source: Uint8Array, start: number, end: number): number {
-    this.shared = commonPrefix(this.bytes, 0, this.length, source, start, end);
+  /**
+   * Positive if `source[start, end)` comes behind the key, 0 if it is the same.
+   *
+   * @param shared how many bytes they have in common, if that is known.
+   */
+  compare(source: Uint8Array, start: number, end: number, shared: number = -1): number {
+    this.shared =
+      shared < 0 ? commonPrefix(this.bytes, 0, this.length, source, start, end) : shared;
     const at = start + this.shared;
     if (at === end) return end - start - this.length;
     return this.shared === this.length ? 1 : source[at] - this.bytes[this.shared];
@@ -154,6 +195,7 @@ export class CurrentKey {
 
   /** Makes `source[start, end)`, which was compared last, the key. */
   set(source: Uint8Array, start: number, end: number): void {
+    const hasSameHost = this.shared > this.hostEnd + 1;
     this.length = end - start;
     if (this.length > this.bytes.length) {
       const larger = new Uint8Array(2 * this.length);
@@ -161,6 +203,17 @@ export class CurrentKey {
       this.bytes = larger;
     }
     copyRange(source, start + this.shared, end, this.bytes, this.shared);
+    if (!hasSameHost) this.hostEnd = findHostEnd(this.bytes, this.length);
+  }
+
+  /** What the tree needs to know of the key. */
+  get shape(): KeyShape {
+    return keyShape(this.bytes, this.length, this.hostEnd);
+  }
+
+  /** Whether the key, which is a page or opaque, is in a folder of a host, and no home page. */
+  get isInFolder(): boolean {
+    return this.hostEnd + 2 < this.length && this.bytes[this.hostEnd + 2] !== SLASH;
   }
 
   /** The key, in bytes that are valid until another is set. */
@@ -179,71 +232,87 @@ export class CurrentKey {
  * those that no later key can be in.
  *
  * In byte order a sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`), so not every open node is above
- * the last key; `parent` tells. Holds the open nodes and the longest key.
+ * the last key; `parent` tells. Holds the open nodes, which are used again and again, and the longest
+ * key. Nearly all keys are pages with nothing below them: as a leaf, such a page needs no node.
  */
-export class TreeWalk<Node extends NodePlace<Node>> {
+export class TreeWalk<Node extends TreeNode<Node>> {
+  /** The open nodes are the first `size` of these; the others wait to be used again. */
   readonly nodes: Node[] = [];
+  size = 0;
   readonly key: CurrentKey = new CurrentKey();
+  readonly #make: () => Node;
   readonly #visitor: TreeVisitor<Node>;
-  #isAtCut = false;
   readonly #lastByte: (layer: Layer) => number;
+  /** The page that has no node yet: where its text ends and the folder it is in. */
+  #leafEnd = -1;
+  #leafParent: Node | undefined;
+  /** The folder of the key before, if that was a leaf. */
+  #lastFolder: Node | undefined;
 
   /** @param lastByte the last byte that can follow the text of a node in a key that belongs to it. */
-  constructor(visitor: TreeVisitor<Node>, lastByte: (layer: Layer) => number = lastByteOf) {
+  constructor(
+    make: () => Node,
+    visitor: TreeVisitor<Node>,
+    lastByte: (layer: Layer) => number = lastByteOf,
+  ) {
+    this.#make = make;
     this.#visitor = visitor;
     this.#lastByte = lastByte;
+  }
+
+  /** The deepest open node. */
+  get top(): Node | undefined {
+    return this.size === 0 ? undefined : this.nodes[this.size - 1];
   }
 
   /**
    * Goes to the key `bytes[start, end)` if it comes behind the current one, and returns a positive
    * number; 0 if it is the same key, a negative number if it belongs before it.
+   *
+   * @param shared how many bytes the keys have in common, if that is known.
    */
-  goTo(bytes: Uint8Array, start: number, end: number): number {
-    const compared = this.key.compare(bytes, start, end);
-    // The key before the first one is a cut, which may be the first one.
-    const order = compared === 0 && this.#isAtCut ? 1 : compared;
-    this.#isAtCut = false;
-    if (order <= 0) return order;
-    const { shared } = this.key;
-    const next = bytes[start + shared];
-    while ((this.nodes.at(-1)?.textEnd ?? 0) > shared) this.#closeTop();
-    const top = this.nodes.at(-1);
-    if (top?.textEnd === shared) {
-      if (next > this.#lastByte(top.layer)) this.#closeTop();
-      else this.#visitor.stay?.(top, next);
+  goTo(bytes: Uint8Array, start: number, end: number, shared: number = -1): number {
+    const order = this.key.compare(bytes, start, end, shared);
+    if (order > 0) {
+      this.#lastFolder = this.#leafParent;
+      this.#leave(this.key.shared, bytes[start + this.key.shared]);
+      this.key.set(bytes, start, end);
     }
-    this.key.set(bytes, start, end);
     return order;
   }
 
-  /**
-   * Goes to a cut before the first key: opens the nodes that a walk which came to it through all keys
-   * before may have open. Only for maps without queries.
-   */
-  begin(cut: Uint8Array): void {
-    this.key.compare(cut, 0, cut.length);
-    this.key.set(cut, 0, cut.length);
-    this.#isAtCut = true;
-    const { hostEnd } = keyShape(cut, cut.length);
-    const end = hostEnd === -1 ? cut.length : hostEnd;
-    let [host, above]: (Node | undefined)[] = [];
-    for (let at = 1; at < Math.min(end + 1, cut.length); at++) {
-      if (cut[at] > COMMA) continue;
-      const node = this.#open(at, LAYER.host, host);
-      if (cut[at] === COMMA || at === end) host = node;
-    }
-    if (hostEnd === -1 || hostEnd + 1 >= cut.length) return;
-    above = this.#open(hostEnd + 1, LAYER.root, host);
-    for (let at = hostEnd + 2; at < cut.length; at++) {
-      if (cut[at] > SLASH) continue;
-      const node = this.#open(at, LAYER.path, above);
-      if (cut[at] === SLASH) above = node;
-    }
+  /** Closes the nodes that a key is not in which shares so much with the current one, then has `next`. */
+  #leave(shared: number, next: number): void {
+    this.#settleLeaf(shared, next);
+    while (this.size > 0 && this.nodes[this.size - 1].textEnd > shared) this.#closeTop();
+    if (this.size === 0) return;
+    const top = this.nodes[this.size - 1];
+    if (top.textEnd < shared) return;
+    if (next > this.#lastByte(top.layer)) this.#closeTop();
+    else this.#visitor.stay?.(top, next);
   }
 
-  /** Goes to the cut behind the last key: closes the nodes that no key from there on can be in. */
-  leaveFor(cut: Uint8Array): void {
-    if (this.key.compare(cut, 0, cut.length) > 0) this.goTo(cut, 0, cut.length);
+  /** Opens the nodes above the key, which is a page but not a home page; returns its folder. */
+  enterFolder(): Node {
+    const { bytes, length, hostEnd, shared } = this.key;
+    const last = this.#lastFolder;
+    // Nearly all are in the folder of the leaf before.
+    const least = last !== undefined && shared > last.textEnd ? shared : 0;
+    let folderEnd = length - 1;
+    while (folderEnd >= least && bytes[folderEnd] !== SLASH) folderEnd--;
+    if (last !== undefined && folderEnd < least) return last;
+    return this.#enterPage(hostEnd, folderEnd, folderEnd);
+  }
+
+  /** Makes the key, which is a page in this folder, a leaf. */
+  makeLeaf(folder: Node): void {
+    this.#leafEnd = this.key.length;
+    this.#leafParent = folder;
+  }
+
+  /** Whether the walk is at a leaf. */
+  get isAtLeaf(): boolean {
+    return this.#leafParent !== undefined;
   }
 
   /** Opens the nodes of the key that are not open yet; returns the last. Not for opaque keys. */
@@ -278,32 +347,52 @@ export class TreeWalk<Node extends NodePlace<Node>> {
 
   /** Closes all nodes. */
   end(): void {
-    while (this.nodes.length > 0) this.#closeTop();
+    this.#settleLeaf(-1, 0);
+    while (this.size > 0) this.#closeTop();
+  }
+
+  #settleLeaf(shared: number, next: number): void {
+    const parent = this.#leafParent;
+    if (parent === undefined) return;
+    this.#leafParent = undefined;
+    if (this.#leafEnd === shared && next <= this.#lastByte(LAYER.path)) {
+      this.#visitor.openLeaf?.(this.#open(shared, LAYER.path, parent));
+    } else {
+      this.#visitor.closeLeaf?.(parent);
+    }
   }
 
   #open(textEnd: number, layer: Layer, parent: Node | undefined): Node {
-    const depth = layer === LAYER.root || parent === undefined ? 1 : parent.depth + 1;
-    const index = this.nodes.length;
-    const node = this.#visitor.open({ index, textEnd, layer, depth, parent });
-    this.nodes.push(node);
+    const index = this.size++;
+    if (index === this.nodes.length) this.nodes.push(this.#make());
+    const node = this.nodes[index];
+    node.index = index;
+    node.textEnd = textEnd;
+    node.layer = layer;
+    node.depth = layer === LAYER.root || parent === undefined ? 1 : parent.depth + 1;
+    node.parent = parent;
+    this.#visitor.open(node);
     return node;
   }
 
   #closeTop(): void {
-    const top = this.nodes.at(-1);
-    if (top === undefined) return;
-    this.#visitor.close(top);
-    this.nodes.pop();
+    this.#visitor.close(this.nodes[this.size - 1]);
+    this.size--;
   }
 
   /** The deepest open node that the key, up to `nodesEnd`, lies in. */
   #above(nodesEnd: number): Node | undefined {
-    return this.nodes.findLast(({ textEnd, layer }) => {
-      if (textEnd >= nodesEnd) return textEnd === nodesEnd;
-      const next = this.key.bytes[textEnd];
-      if (next === separatorOf(layer) || next === QUERY_MARK) return true;
-      return layer === LAYER.host && next === CLOSE_PAREN;
-    });
+    const { bytes } = this.key;
+    for (let index = this.size - 1; index >= 0; index--) {
+      const node = this.nodes[index];
+      const { textEnd, layer } = node;
+      if (textEnd > nodesEnd) continue;
+      if (textEnd === nodesEnd) return node;
+      const next = bytes[textEnd];
+      if (next === separatorOf(layer) || next === QUERY_MARK) return node;
+      if (layer === LAYER.host && next === CLOSE_PAREN) return node;
+    }
+    return undefined;
   }
 }
 
@@ -318,7 +407,7 @@ export function rejectOrder(order: number, key: Uint8Array, last: string): never
   throw new MementoMapError(
     "MM_NOT_SORTED",
     order === 0
-      ? `key ${text} occurs twice; merge adds such rows up`
-      : `key ${text} comes after ${quote(last)}; sort the rows with LC_ALL=C sort`,
+      ? `key ${text} occurs twice; "mementomap merge" adds such rows up`
+      : `key ${text} comes after ${quote(last)}; "mementomap merge" sorts a map`,
   );
 }

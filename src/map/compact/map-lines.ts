@@ -4,14 +4,17 @@ import {
   CR,
   DELETE,
   LF,
+  NINE,
   OPEN_BRACE,
+  QUESTION,
   QUOTE,
   SLASH,
   SPACE,
   STAR,
+  ZERO,
 } from "../../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { currentSpelling } from "../../surt/key.ts";
+import { ownSpelling } from "../../surt/spelling.ts";
 import {
   columnEnd,
   columnsEnd,
@@ -29,8 +32,8 @@ import {
   parseFrequency,
 } from "../../ukvs/frequency.ts";
 import { type Fields, isJsonObject, startsHeader } from "../../ukvs/header.ts";
-import { textOfLine } from "../lookup/map-head.ts";
-import { plainFrequencyEnd } from "../lookup/map-row.ts";
+import { textOfLine } from "../../ukvs/head.ts";
+import { plainFrequencyEnd } from "../../ukvs/row.ts";
 import { rejectOrder } from "./key-tree.ts";
 
 const encoder = new TextEncoder();
@@ -42,6 +45,13 @@ export interface MapRow {
   readonly start: number;
   readonly keyEnd: number;
   readonly lineEnd: number;
+  /** How many bytes the key has in common with that of the row before; -1 where that is not known. */
+  readonly shared: number;
+  /**
+   * How many mementos the row has, if it is a page without a query (or a key that is opaque) and that
+   * number alone; or else 0.
+   */
+  readonly count: number;
   /** Key columns behind the SURT, with the blanks between them; empty where there are none. */
   readonly moreKeysStart: number;
   readonly moreKeysEnd: number;
@@ -62,8 +72,14 @@ interface RowPart {
 
 /** What rows are fed to. */
 export interface RowSink {
-  /** @throws MM_NOT_SORTED for a key that is not behind the last one. */
+  /**
+   * The row is valid during the call, its bytes until the next call of `settle`.
+   *
+   * @throws MM_NOT_SORTED for a key that is not behind the last one.
+   */
   add(row: MapRow): void;
+  /** The bytes of rows will change. */
+  settle?(): void;
 }
 
 /**
@@ -91,7 +107,7 @@ function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
   const record = parseRecord(text, fields);
   const [written, ...otherKeys] = record.keys;
   const [, ...otherValues] = record.values;
-  const key = currentSpelling(written, fields);
+  const key = ownSpelling(written, fields);
   const frequency = parseFrequency(record.values[0] ?? "/");
   const row = formatRecord(
     {
@@ -113,6 +129,8 @@ function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
     start: 0,
     keyEnd,
     lineEnd,
+    shared: -1,
+    count: 0,
     moreKeysStart: hasOneKey ? keyEnd : keyEnd + 1,
     moreKeysEnd: columnsEnd(bytes, 0, lineEnd - 1, fields.keys.length),
     frequencyStart: lineEnd,
@@ -151,45 +169,107 @@ export interface LinesPlace {
   readonly firstLine: number;
 }
 
-/** Bytes of a key that need no closer look, and those that it may begin with. */
-const isPlain = (byte: number): boolean => byte > SPACE && byte < DELETE && byte !== STAR;
-const startsPlain = (byte: number): boolean =>
-  isPlain(byte) && !startsHeader(byte) && byte !== QUOTE && byte !== OPEN_BRACE;
+/** A line that is in the form of writers already, as nearly all are. One object is used for all. */
+class PlainRow implements MapRow {
+  bytes: Uint8Array = new Uint8Array(0);
+  start = 0;
+  keyEnd = 0;
+  lineEnd = 0;
+  shared = -1;
+  count = 0;
+  moreKeysStart = 0;
+  moreKeysEnd = 0;
+  frequencyStart = 0;
+  frequencyEnd = 0;
+  readonly parts = undefined;
+  readonly respelledFrom = undefined;
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  /** Whether the row before is in these bytes, and its key has no query. */
+  #hasBefore = false;
 
-/**
- * A line that ends at `lineEnd` and is in the form of writers already, as nearly all are; undefined
- * for one that needs a closer look.
- */
-function plainRow(
-  bytes: Uint8Array,
-  start: number,
-  lineEnd: number,
-  keyColumns: number,
-): MapRow | undefined {
-  let at = start;
-  let keyEnd = start;
-  for (let column = 0; column < keyColumns; column++) {
-    if (!startsPlain(bytes[at])) return undefined;
-    while (isPlain(bytes[at])) at++;
-    if (column === 0) {
-      if (bytes[at] === STAR && (bytes[at - 1] === SLASH || bytes[at - 1] === COMMA)) at++;
-      // A home page without its slash is an older spelling.
-      if (bytes[at - 1] === CLOSE_PAREN) return undefined;
-      keyEnd = at;
-    }
-    if (bytes[at++] !== SPACE) return undefined;
+  /** Begins with other lines. */
+  begin(bytes: Uint8Array): void {
+    // Never a Buffer: all code that looks at bytes sees one type of array.
+    this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#hasBefore = false;
   }
-  if (plainFrequencyEnd(bytes, at, lineEnd) !== lineEnd) return undefined;
-  return {
-    bytes,
-    start,
-    keyEnd,
-    lineEnd: lineEnd + 1,
-    moreKeysStart: Math.min(keyEnd + 1, at - 1),
-    moreKeysEnd: at - 1,
-    frequencyStart: at,
-    frequencyEnd: lineEnd,
-  };
+
+  /**
+   * Reads the line that begins at `start`, with this many key columns; false for one that needs a closer
+   * look. What the key has in common with the one before is not looked at twice.
+   *
+   * @param end behind a line feed, at or behind that of the line.
+   */
+  read(start: number, end: number, keyColumns: number): boolean {
+    const { bytes } = this;
+    const shared = this.#hasBefore ? this.#sharedWith(start, end) : 0;
+    this.shared = this.#hasBefore ? shared : -1;
+    this.#hasBefore = false;
+    let at = start + shared;
+    if (shared === 0 ? !startsPlain(bytes[at]) : bytes[at - 1] === STAR) return false;
+    at = plainEnd(bytes, at);
+    const isQuery = bytes[at] === QUESTION;
+    while (bytes[at] === QUESTION) at = plainEnd(bytes, at + 1);
+    const isWildcard = bytes[at] === STAR && (bytes[at - 1] === SLASH || bytes[at - 1] === COMMA);
+    if (isWildcard) at++;
+    // A home page without its slash is an older spelling.
+    if (bytes[at] !== SPACE || at === start || bytes[at - 1] === CLOSE_PAREN) return false;
+    this.start = start;
+    this.keyEnd = this.moreKeysStart = this.moreKeysEnd = at;
+    for (let column = 1; column < keyColumns; column++) {
+      const columnStart = at + 1;
+      at = plainEnd(bytes, columnStart);
+      if (bytes[at] !== SPACE || at === columnStart) return false;
+      this.moreKeysStart = this.keyEnd + 1;
+      this.moreKeysEnd = at;
+    }
+    this.frequencyStart = ++at;
+    let count = 0;
+    for (; bytes[at] >= ZERO && bytes[at] <= NINE; at++) count = count * 10 + bytes[at] - ZERO;
+    const isCount = bytes[at] === LF && at - this.frequencyStart <= SAFE_DIGITS;
+    if (!isCount) at = plainFrequencyEnd(bytes, this.frequencyStart, end);
+    if (at <= this.frequencyStart || bytes[at] !== LF) return false;
+    this.count = isCount && !isQuery && !isWildcard && keyColumns === 1 ? count : 0;
+    this.frequencyEnd = at;
+    this.lineEnd = at + 1;
+    this.#hasBefore = !isQuery;
+    return true;
+  }
+
+  /** How much of a key stands at `at`: four bytes at a time, because most of it does. */
+  #sharedWith(at: number, end: number): number {
+    const { bytes, start, keyEnd } = this;
+    const view = this.#view;
+    const limit = Math.min(keyEnd - start, end - at);
+    let shared = 0;
+    for (; shared + 4 <= limit; shared += 4) {
+      const unlike = view.getInt32(start + shared, true) ^ view.getInt32(at + shared, true);
+      // The lowest byte that differs comes first.
+      if (unlike !== 0) return shared + ((31 - Math.clz32(unlike & -unlike)) >> 3);
+    }
+    while (shared < limit && bytes[start + shared] === bytes[at + shared]) shared++;
+    return shared;
+  }
+}
+
+const SAFE_DIGITS = 15;
+
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (isPlain(byte) ? 1 : 0));
+
+/** Where a key or column ends whose bytes need no closer look. */
+function plainEnd(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (PLAIN[bytes[at]] === 1) at++;
+  return at;
+}
+
+function isPlain(byte: number): boolean {
+  return byte > SPACE && byte < DELETE && byte !== STAR && byte !== QUESTION;
+}
+
+function startsPlain(byte: number): boolean {
+  return isPlain(byte) && !startsHeader(byte) && byte !== QUOTE && byte !== OPEN_BRACE;
 }
 
 /**
@@ -199,6 +279,7 @@ function plainRow(
 export class MapLines {
   readonly #sink: RowSink;
   readonly #fields: Fields;
+  readonly #plainRow = new PlainRow();
   /** All key columns of the last row, where there are several; the sink looks at the first only. */
   readonly #lastKeys: LastKey | undefined;
   /** How the map spells the key of the last row, where that is otherwise. */
@@ -230,12 +311,21 @@ export class MapLines {
    * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, MM_NOT_SORTED, with the place.
    */
   read(bytes: Uint8Array, place: LinesPlace): void {
+    const { keys, values } = this.#fields;
+    const row = this.#plainRow;
+    row.begin(bytes);
+    const plainEnd = values.length === 1 ? bytes.lastIndexOf(LF) + 1 : 0;
     try {
       for (let at = 0; at < bytes.length;) {
         this.lines++;
+        if (at < plainEnd && row.read(at, plainEnd, keys.length)) {
+          this.#add(row);
+          at = row.lineEnd;
+          continue;
+        }
         const feed = bytes.indexOf(LF, at);
-        const row = this.#rowAt(bytes, at, feed);
-        if (row !== undefined) this.#add(row);
+        const canonical = this.#canonicalRow(bytes, at, feed === -1 ? bytes.length : feed);
+        if (canonical !== undefined) this.#add(canonical);
         at = feed === -1 ? bytes.length : feed + 1;
       }
     } catch (error) {
@@ -243,6 +333,7 @@ export class MapLines {
         ? error.at({ source: place.source, line: place.firstLine + this.lines - 1 })
         : error;
     }
+    this.#sink.settle?.();
   }
 
   /** Counts rows that something else took, a line each. */
@@ -251,15 +342,9 @@ export class MapLines {
     this.rows += rows;
   }
 
-  /** The row that ends at the line feed `feed`, or at the end for -1; undefined for a blank line. */
-  #rowAt(bytes: Uint8Array, start: number, feed: number): MapRow | undefined {
-    const { keys, values } = this.#fields;
-    if (feed !== -1 && values.length === 1) {
-      const row = plainRow(bytes, start, feed, keys.length);
-      if (row !== undefined) return row;
-    }
-    let end = feed === -1 ? bytes.length : feed;
-    if (end > start && bytes[end - 1] === CR) end--;
+  /** The row of a line; undefined for a blank one. */
+  #canonicalRow(bytes: Uint8Array, start: number, lineEnd: number): MapRow | undefined {
+    const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (skipBlanks(bytes, start, end) === end) return undefined;
     return canonicalRow(bytes.subarray(start, end), this.#fields);
   }

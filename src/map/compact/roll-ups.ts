@@ -8,11 +8,11 @@ import {
   type KeyShape,
   keyShape,
   LAYER,
-  type NodePlace,
   QUERY_MARK,
   TreeNode,
+  type TreeWalk,
 } from "./key-tree.ts";
-import { textOfLine } from "../lookup/map-head.ts";
+import { textOfLine } from "../../ukvs/head.ts";
 import { heldAtTimes } from "./map-lines.ts";
 import type { PendingText } from "./pending-text.ts";
 import { Totals } from "./totals.ts";
@@ -26,7 +26,7 @@ interface OutputRange {
 
 /** An open node of a compaction. */
 export class RollUpNode extends TreeNode<RollUpNode> {
-  readonly cutoff: number;
+  cutoff = 0;
   /** Children that hold something. */
   children = 0;
   /** Whether anything below, or the node itself, is held. */
@@ -39,24 +39,29 @@ export class RollUpNode extends TreeNode<RollUpNode> {
    * Output positions. The lines of a node are `[headStart, headEnd)` – its own row, or the pages of
    * a host – and all from `childrenStart` on. Between the two there may be lines of others.
    */
-  readonly headStart: number;
-  headEnd: number | undefined;
-  childrenStart: number | undefined;
+  headStart = 0;
+  headEnd: number | undefined = undefined;
+  childrenStart: number | undefined = undefined;
   /** The node's own wildcard exclusion in the output. */
-  voidLine: OutputRange | undefined;
-  /** Sum of the node's own row and its children. */
+  voidLine: OutputRange | undefined = undefined;
+  /** Sum of the node's own row and its children: of those that are but a number, and of all others. */
+  count = 0;
   readonly totals = new Totals();
   /** Sum of the node's wildcard rows, where it has some; it includes all below. */
-  wildcardTotals: Totals | undefined;
+  wildcardTotals: Totals | undefined = undefined;
   /** In a map with queries, the sum of the rows of the page itself. */
-  page: Totals | undefined;
+  page: Totals | undefined = undefined;
   /** Whether that is in the sum of the queries, which then goes into that of the node. */
   isPageCounted = false;
 
-  constructor(place: NodePlace<RollUpNode>, cutoff: number, headStart: number) {
-    super(place);
-    this.cutoff = cutoff;
+  /** Makes the node a new one, whose output begins here. */
+  reset(headStart: number): void {
+    this.children = this.count = 0;
+    this.isPresent = this.isRolledUp = this.hasVoids = this.isPageCounted = false;
     this.headStart = headStart;
+    this.headEnd = this.childrenStart = this.voidLine = undefined;
+    this.totals.reset();
+    this.wildcardTotals = this.page = undefined;
   }
 
   /** Whether a wildcard of the node covers something held: `/a?*` covers the page `/a` too. */
@@ -184,18 +189,13 @@ export class RollUps {
   /** The lowest open node that is rolled up: held rows are not written while there is one. */
   lowest: RollUpNode | undefined;
   readonly #policy: RollUpPolicy;
-  readonly #nodes: readonly RollUpNode[];
+  readonly #walk: TreeWalk<RollUpNode>;
   readonly #output: PendingText;
   readonly #voids: Voids;
 
-  constructor(
-    policy: RollUpPolicy,
-    nodes: readonly RollUpNode[],
-    output: PendingText,
-    voids: Voids,
-  ) {
+  constructor(policy: RollUpPolicy, walk: TreeWalk<RollUpNode>, output: PendingText, voids: Voids) {
     this.#policy = policy;
-    this.#nodes = nodes;
+    this.#walk = walk;
     this.#output = output;
     this.#voids = voids;
   }
@@ -270,8 +270,9 @@ export class RollUps {
     const output = this.#output;
     const { headStart, headEnd = output.end, childrenStart = output.end } = node;
     if (node.hasVoids) {
-      for (const open of this.#nodes.slice(node.index)) {
-        if (open.coversHeld) this.#voids.strikeOut(open);
+      const { nodes, size } = this.#walk;
+      for (let i = node.index; i < size; i++) {
+        if (nodes[i].coversHeld) this.#voids.strikeOut(nodes[i]);
       }
       this.#voids.strikeOutRows(headStart, headEnd);
       this.#voids.strikeOutRows(childrenStart, output.end);
@@ -288,11 +289,12 @@ export class RollUps {
 
   /** Where the output of the lowest node begins that may still be rolled up; its end for none. */
   get decidedEnd(): number {
-    const undecided = this.#nodes.find(({ cutoff }) => cutoff !== Number.POSITIVE_INFINITY);
+    const { nodes, size, top } = this.#walk;
+    for (let i = 0; i < size; i++) {
+      if (nodes[i].cutoff !== Number.POSITIVE_INFINITY) return nodes[i].headStart;
+    }
     // The queries of a page come next, and may take its row back.
-    const last = this.#nodes.at(-1);
-    const isHead = last?.headEnd === undefined || last.layer === LAYER.root;
-    const page = isHead && last?.page !== undefined ? last : undefined;
-    return undecided?.headStart ?? page?.headStart ?? this.#output.end;
+    const isHead = top?.headEnd === undefined || top.layer === LAYER.root;
+    return isHead && top?.page !== undefined ? top.headStart : this.#output.end;
   }
 }

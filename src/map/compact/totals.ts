@@ -1,15 +1,17 @@
-import { compareBytes } from "../../bytes/bytes.ts";
+import { compareBytes, SPACE } from "../../bytes/bytes.ts";
 import {
   type Bound,
   type Count,
-  formatFrequency,
   FrequencySum,
+  MAX_FREQUENCY_BYTES,
   parseFrequency,
 } from "../../ukvs/frequency.ts";
 import type { MapRow } from "./map-lines.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+/** For a frequency and the blanks around the columns before it. */
+const ROOM = MAX_FREQUENCY_BYTES + 2;
 
 /**
  * The summed frequency of a sub-tree, by the key columns behind the SURT: one sum where there are
@@ -17,8 +19,25 @@ const decoder = new TextDecoder();
  */
 export class Totals {
   /** The sum without such columns, which is the only one in most maps; then the others. */
-  #plain: FrequencySum | undefined;
+  readonly #plain = new FrequencySum();
   #others: Map<string, FrequencySum> | undefined;
+
+  reset(): void {
+    if (!this.#plain.isEmpty) this.#plain.reset();
+    this.#others = undefined;
+  }
+
+  get isEmpty(): boolean {
+    return this.#plain.isEmpty && this.#others === undefined;
+  }
+
+  /** Adds rows with so many mementos, and no key but the SURT. */
+  addCount(mementos: number): void {
+    if (mementos === 0) return;
+    // A sum notices what is too large only as a sum.
+    if (mementos > Number.MAX_SAFE_INTEGER) this.#plain.addInteger(Number.MAX_SAFE_INTEGER);
+    this.#plain.addInteger(mementos);
+  }
 
   addRow(row: MapRow): void {
     this.#sumOf(moreKeysOf(row)).addBytes(row.bytes, row.frequencyStart, row.frequencyEnd);
@@ -44,7 +63,9 @@ export class Totals {
   }
 
   addTotals(other: Totals): void {
-    for (const [keys, sum] of other.#sums()) this.#sumOf(keys).addSum(sum);
+    this.#plain.addSum(other.#plain);
+    if (other.#others === undefined) return;
+    for (const [keys, sum] of other.#others) this.#sumOf(keys).addSum(sum);
   }
 
   /**
@@ -58,25 +79,34 @@ export class Totals {
   }
 
   /** The lines of a key with these sums, in byte order. */
-  lines(key: string, valueColumns: number): Uint8Array[] {
+  lines(key: Uint8Array, valueColumns: number): Uint8Array[] {
     // Nothing is known of the values behind the frequency.
-    const otherValues = " -".repeat(valueColumns - 1);
+    const ending = encoder.encode(`${" -".repeat(valueColumns - 1)}\n`);
     return this.#sums()
       .filter(([, sum]) => sum.isPresent)
       .map(([moreKeys, sum]) => {
-        const keys = moreKeys === "" ? key : `${key} ${moreKeys}`;
-        return encoder.encode(`${keys} ${formatFrequency(sum.toFrequency())}${otherValues}\n`);
+        const line = new Uint8Array(key.length + 3 * moreKeys.length + ROOM + ending.length);
+        line.set(key);
+        let end = key.length;
+        line[end++] = SPACE;
+        if (moreKeys !== "") {
+          end += encoder.encodeInto(moreKeys, line.subarray(end)).written;
+          line[end++] = SPACE;
+        }
+        end = sum.writeTo(line, end);
+        line.set(ending, end);
+        return line.subarray(0, end + ending.length);
       })
       .sort(compareBytes);
   }
 
   #sums(): [string, FrequencySum][] {
-    if (this.#others !== undefined) return [...this.#others];
-    return this.#plain === undefined ? [] : [["", this.#plain]];
+    const others = [...(this.#others ?? [])];
+    return this.#plain.isEmpty ? others : [["", this.#plain], ...others];
   }
 
   #sumOf(moreKeys: string): FrequencySum {
-    if (moreKeys === "") return (this.#plain ??= new FrequencySum());
+    if (moreKeys === "") return this.#plain;
     this.#others ??= new Map<string, FrequencySum>();
     const sum = this.#others.get(moreKeys) ?? new FrequencySum();
     this.#others.set(moreKeys, sum);

@@ -95,6 +95,8 @@ export class TreeOrder implements RowSink {
       start: at,
       keyEnd,
       lineEnd: row.lineEnd + moved,
+      shared: -1,
+      count: 0,
       moreKeysStart: row.moreKeysStart + moved,
       moreKeysEnd: row.moreKeysEnd + moved,
       frequencyStart: row.frequencyStart + moved,
@@ -114,6 +116,7 @@ export class TreeOrder implements RowSink {
     }
     this.#hasQueries = false;
     for (const row of rows) this.#sink.add({ bytes, ...row });
+    this.#sink.settle?.();
   }
 }
 

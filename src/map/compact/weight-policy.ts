@@ -1,4 +1,5 @@
 import { MementoMapError } from "../../errors.ts";
+import { LAYER, type TreeNode } from "./key-tree.ts";
 
 /** The cutoff of a node that is rolled up as soon as there is anything below it. */
 export const CHOSEN = -1;
@@ -8,11 +9,12 @@ export interface RollUpPolicy {
   /** Levels told apart; what is deeper belongs to the last one. */
   readonly maxHostDepth: number;
   readonly maxPathDepth: number;
-  /** The cutoff of a host, `key[0, end)`, of this many labels. */
-  hostCutoff(depth: number, key: Uint8Array, end: number): number;
-  /** The cutoff of a folder, `key[0, end)`; the root of a host is at depth 1. */
-  pathCutoff(depth: number, key: Uint8Array, end: number): number;
+  /** The cutoff of a node that was opened just now, below nodes that were passed here before it. */
+  cutoff(node: PolicyNode, key: Uint8Array): number;
 }
+
+/** What policies look at. */
+export type PolicyNode = Pick<TreeNode<never>, "layer" | "depth" | "hashText" | "name">;
 
 /** y = a · x^-k */
 export interface PowerLaw {
@@ -69,16 +71,29 @@ export class WeightPolicy implements RollUpPolicy {
     this.#hostCutoffs = cutoffs(hostWeight, hostPower, this.maxHostDepth);
     this.#pathCutoffs = cutoffs(pathWeight, pathPower, this.maxPathDepth);
     this.#hostCutoffs[1] = Number.POSITIVE_INFINITY;
+    this.#hostCutoffs[this.maxHostDepth] = Number.POSITIVE_INFINITY;
+    this.#pathCutoffs[this.maxPathDepth] = Number.POSITIVE_INFINITY;
   }
 
-  /** A host node of this many labels with more children than this is rolled up. */
-  hostCutoff(depth: number): number {
-    return depth < this.maxHostDepth ? this.#hostCutoffs[depth] : Number.POSITIVE_INFINITY;
+  cutoff({ layer, depth }: PolicyNode): number {
+    if (layer === LAYER.host) return this.#hostCutoffs[Math.min(depth, this.maxHostDepth)];
+    return this.#pathCutoffs[Math.min(depth, this.maxPathDepth)];
+  }
+}
+
+/** Rolls up the nodes with these names, and no others; see `nodeName`. */
+export class ChosenNodes implements RollUpPolicy {
+  readonly maxHostDepth: number = Number.POSITIVE_INFINITY;
+  readonly maxPathDepth: number = Number.POSITIVE_INFINITY;
+  readonly #names: ReadonlySet<number>;
+
+  constructor(names: Iterable<number>) {
+    this.#names = new Set(names);
   }
 
-  /** A path node at this depth with more children than this is rolled up. */
-  pathCutoff(depth: number): number {
-    return depth < this.maxPathDepth ? this.#pathCutoffs[depth] : Number.POSITIVE_INFINITY;
+  cutoff(node: PolicyNode, key: Uint8Array): number {
+    node.hashText(key);
+    return this.#names.has(node.name) ? CHOSEN : Number.POSITIVE_INFINITY;
   }
 }
 
@@ -93,20 +108,4 @@ function cutoffs(weight: number, { a, k }: PowerLaw, maxDepth: number): Float64A
 function checkedDepth(layer: string, depth: number): number {
   if (Number.isInteger(depth) && depth >= 1 && depth <= 1000) return depth;
   throw new MementoMapError("MM_USAGE", `the ${layer} depth must be 1 to 1000, not ${depth}`);
-}
-
-/** Weights with their defaults, for a header: JSON has no infinite numbers. */
-export function formatWeights(options: WeightOptions = {}): Record<string, unknown> {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const { hostWeight, pathWeight, ...others } = {
-    ...WEIGHT_DEFAULTS,
-    ...(Object.fromEntries(given) as WeightOptions),
-  };
-  return { hostWeight: String(hostWeight), pathWeight: String(pathWeight), ...others };
-}
-
-/** The weights that {@link formatWeights} wrote. */
-export function parseWeights(written: Readonly<Record<string, unknown>>): WeightOptions {
-  const { hostWeight, pathWeight, ...others } = written;
-  return { ...others, hostWeight: Number(hostWeight), pathWeight: Number(pathWeight) };
 }

@@ -29,7 +29,7 @@ export interface CompareOptions {
 }
 
 const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1000;
+export const MAX_LIMIT = 1000;
 const MOST_WILDCARDS = 10_000;
 /** Keys between two looks at the signal. */
 const KEYS_AT_A_TIME = 65_536;

@@ -2,7 +2,7 @@ import { compareRanges, copyRange } from "../../bytes/bytes.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { readUkvs, type RecordBatch, type UkvsReader } from "../../ukvs/reader.ts";
 import { RowAdder, RowSums } from "../explore/row-sums.ts";
-import { type RowLayout, rowLayout } from "../lookup/map-row.ts";
+import { type RowLayout, rowLayout } from "../../ukvs/row.ts";
 
 /** A sorted map as a stream, with the name that messages call it. */
 export interface ComparedChunks {

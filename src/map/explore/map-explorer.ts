@@ -1,7 +1,7 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
-import { columnStart } from "../lookup/map-row.ts";
+import { columnStart } from "../../ukvs/row.ts";
 import { type FoundChild, scanChildren } from "./child-scan.ts";
 import {
   exactly,

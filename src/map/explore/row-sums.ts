@@ -1,7 +1,7 @@
 import { COLON, MINUS, PLUS, SLASH, STAR } from "../../bytes/bytes.ts";
 import { type Bound, frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
 import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
-import { columnStart, type RowLayout } from "../lookup/map-row.ts";
+import { columnStart, type RowLayout } from "../../ukvs/row.ts";
 
 const TILDE = 0x7e;
 

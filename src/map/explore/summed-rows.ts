@@ -3,8 +3,8 @@ import { type ByteSource, MemorySource, readWhole } from "../../bytes/byte-sourc
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { columnEnd, notSorted } from "../../ukvs/record.ts";
 import { CurrentKey } from "../compact/key-tree.ts";
-import { type RowLayout, rowLayout } from "../lookup/map-row.ts";
-import { KeySamples } from "../lookup/sampled-search.ts";
+import { type RowLayout, rowLayout } from "../../ukvs/row.ts";
+import { KeySamples } from "../../lookup/sorted-source.ts";
 import { eachRecord, openWholeMap } from "../split-map.ts";
 import { RowAdder, RowSums } from "./row-sums.ts";
 

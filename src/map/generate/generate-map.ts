@@ -1,25 +1,20 @@
-import { joinBytes, LF } from "../../bytes/bytes.ts";
+import { joinBytes } from "../../bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { type Damage, type DamageLog, newDamageLog } from "../../bytes/damage.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { SizedHead } from "../../ukvs/header.ts";
 import { countDamage, type IndexCounts } from "./index-counts.ts";
-import { IndexReader } from "./index-reader.ts";
+import { KeyCounter } from "./key-counter.ts";
 import { KeyTable } from "./key-table.ts";
 import { type MapDescription, mapHeaders, MapRows } from "./map-rows.ts";
 import { memoryRun, mergeRuns, type RunIndex, RunReader, writeRun } from "./runs.ts";
 import { checkSignal, interruptibleChunks } from "../../interruption.ts";
 import { peek } from "../../bytes/peek.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { readStream } from "../../input/stream-rows.ts";
-import {
-  type DetectedFormat,
-  detectFormat,
-  type InputFormat,
-  type KeyTrust,
-  trustedFormat,
-} from "../../input/detect.ts";
-import type { RowReader } from "../../input/index-input.ts";
+import { detectFormat } from "../../input/detect.ts";
+import type { DetectedFormat, InputFormat } from "../../input/formats.ts";
+import { readStream } from "../../input/read-stream.ts";
+import { RowReader } from "../../input/row-reader.ts";
 
 export interface GenerateMapOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
@@ -70,25 +65,25 @@ export async function generateMap(
   };
   const open: OpenSource[] = [];
   for (const source of sources) open.push(await openSource(source, options));
-  const readerOptions = {
+  const keyOptions = {
     distinct: options.distinct === true || open.some(({ format }) => format.repeats === true),
-    filter: options.filter ?? {},
     originals: options.originals ?? false,
     datetimeDigits: options.datetimeDigits ?? 0,
     queries: options.queries ?? false,
-    skipBad: options.skipBad ?? false,
-    maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
   };
-  const reader = new IndexReader(readerOptions, table, drain);
+  const { filter = {}, maxLineBytes = MAX_LINE_BYTES, skipBad = false } = options;
+  const counter = new KeyCounter(keyOptions, table, drain);
+  const { counts } = counter;
+  const reader = new RowReader(counter, { filter, skipBad, maxLineBytes });
   const damage = newDamageLog();
-  const noted = readerOptions.skipBad ? damage : undefined;
-  for (const source of open) await readSource(source, reader, options, noted);
-  countDamage(reader.counts, damage);
+  for (const source of open)
+    await readSource(source, reader, options, skipBad ? damage : undefined);
+  countDamage(counts, damage);
   drain();
-  const isSample = reader.counts.samples > 0;
+  const isSample = counts.samples > 0;
   const description = { ...options.description, isSample };
   const blocks: Uint8Array[] = [];
-  const rows = new MapRows({ ...readerOptions, isSample }, (block) => {
+  const rows = new MapRows({ ...keyOptions, isSample }, (block) => {
     blocks.push(block.slice());
   });
   mergeRuns(
@@ -99,12 +94,12 @@ export async function generateMap(
     },
   );
   rows.end();
-  const head = new SizedHead(mapHeaders(description, readerOptions));
+  const head = new SizedHead(mapHeaders(description, keyOptions));
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
   return {
     bytes: joinBytes([head.bytes({ bytes, records: rows.rows }), ...blocks]),
     rows: rows.rows,
-    counts: reader.counts,
+    counts,
     damages: damage.first,
   };
 }
@@ -117,8 +112,6 @@ export interface IndexSource {
 
 export interface SourceOptions {
   readonly format?: InputFormat | undefined;
-  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
-  readonly keys?: KeyTrust | undefined;
   /** Keep queries: a row for each URI, in a map with queries. */
   readonly queries?: boolean | undefined;
   /** Which archive to take from logs and TimeMaps of aggregators. */
@@ -147,10 +140,8 @@ export async function openSource(source: IndexSource, options: SourceOptions): P
     interruptibleChunks(source.chunks, options.signal),
     HEAD_BYTES,
   );
-  const format = detectFormat(head, options.format ?? "auto", source.name);
-  const sample = head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
-  const name = source.name;
-  return { name, chunks, format: trustedFormat(format, sample, options.keys ?? "auto", options) };
+  const { name } = source;
+  return { name, chunks, format: detectFormat(head, options.format ?? "auto", name) };
 }
 
 /**

@@ -1,23 +1,11 @@
+import { workerData } from "node:worker_threads";
 import { serve } from "../../threads/thread-server.ts";
 import { callOn, type RemoteCall } from "../../threads/thread.ts";
-import { GenerateJob, type JobOptions } from "./generate-job.ts";
+import { GENERATE } from "./key-counter.ts";
+import { ScanJob, type ScanJobOptions } from "./scan-job.ts";
+import type { RowKeyOptions } from "./map-rows.ts";
 
-let job: GenerateJob;
+const options = workerData as ScanJobOptions<RowKeyOptions>; // what threadLane sends
+const job = new ScanJob(options, GENERATE.openSink);
 
-function open(options: JobOptions): void {
-  try {
-    job = new GenerateJob(options);
-  } catch (error) {
-    // Without a job there is nothing to go on with: end as a thread does that cannot start.
-    setImmediate(() => {
-      throw error;
-    });
-    throw error;
-  }
-}
-
-serve(async (message) => {
-  const call = message as RemoteCall;
-  if (call.method === "open") return { value: open(call.args[0] as JobOptions) };
-  return { value: await callOn(job, call) };
-});
+serve(async (call) => ({ value: await callOn(job, call as RemoteCall) }));

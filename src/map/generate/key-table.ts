@@ -20,13 +20,6 @@ export interface SortedKeys {
   readonly size: number;
 }
 
-/** The content of a table, sorted; valid until the table is added to or cleared. */
-export interface SortedTable extends SortedKeys {
-  /** A copy of the first key; of an empty table, empty. */
-  first(): Uint8Array;
-  last(): Uint8Array;
-}
-
 /**
  * Counts keys within a fixed amount of memory, and gives them back sorted.
  *
@@ -79,6 +72,11 @@ export class KeyTable {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** How long all keys are together. */
+  get keyBytes(): number {
+    return this.#arenaEnd;
   }
 
   /** Says that what follows need not come after what was added so far: a new file, say. */
@@ -221,29 +219,20 @@ export class KeyTable {
     return true;
   }
 
-  /** Gives the keys sorted, hands them to `take`, and empties the table. */
+  /** Hands the keys to `take`, sorted in the table's own memory, and empties the table. */
   drain(take: (keys: SortedKeys) => void): void {
-    take(this.sort());
-    this.clear();
-  }
-
-  /** Sorts the keys, once: they are in the table's own memory. */
-  sort(): SortedTable {
     const order = this.#sortedIds();
     const [arena, starts, counts] = [this.#arena, this.#starts, this.#counts];
-    const keyOf = (id: number | undefined): Uint8Array =>
-      id === undefined ? new Uint8Array(0) : arena.slice(starts[id], starts[id + 1]);
-    return {
+    take({
       size: order.length,
       forEach(visit) {
         for (const id of order) visit(arena, starts[id], starts[id + 1], counts[id]);
       },
-      first: () => keyOf(order[0]),
-      last: () => keyOf(order.at(-1)),
-    };
+    });
+    this.#clear();
   }
 
-  clear(): void {
+  #clear(): void {
     this.#size = 0;
     this.#arenaEnd = 0;
     this.#current = NONE;

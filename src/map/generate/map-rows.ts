@@ -1,19 +1,9 @@
-import {
-  copyRange,
-  decimalLength,
-  LF,
-  PLUS,
-  QUESTION,
-  SLASH,
-  SPACE,
-  writeDecimal,
-} from "../../bytes/bytes.ts";
+import { copyRange, LF, PLUS, QUESTION, SLASH, SPACE, writeDecimal } from "../../bytes/bytes.ts";
 import { type Capture, timePrefixEnd } from "../../input/capture.ts";
 import { KeyScanner, surtKeyBytes } from "../../surt/key-bytes.ts";
 import type { KeyOptions } from "../../surt/key.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { type Header, UkvsHeaders } from "../../ukvs/header.ts";
-import type { SortedKeys } from "./key-table.ts";
 
 /**
  * Stands between a row's key and a query while originals are counted.
@@ -60,21 +50,10 @@ export class RowKey {
     this.isPartOfSurt = options.datetimeDigits === 0 && options.distinct !== true;
   }
 
-  /**
-   * Takes the SURT `surt[start, end)` of a capture whose line is in `row`.
-   *
-   * @param shared how many bytes the SURT shares with the last one taken, as far as is known.
-   */
-  set(
-    surt: Uint8Array,
-    start: number,
-    end: number,
-    row: Uint8Array,
-    capture: Capture,
-    shared: number,
-  ): void {
+  /** Takes the SURT `surt[start, end)` of a capture whose line is in `row`. */
+  set(surt: Uint8Array, start: number, end: number, row: Uint8Array, capture: Capture): void {
     const { originals, datetimeDigits, distinct, queries } = this.#options;
-    const keyEnd = this.#scanner.keyEnd(surt, start, end, shared);
+    const keyEnd = this.#scanner.keyEnd(surt, start, end, 0);
     if (keyEnd !== -1 && !originals && this.isPartOfSurt) {
       this.bytes = surt;
       this.start = start;
@@ -242,15 +221,6 @@ export class MapRows {
     if (this.#at > 0) this.#write(this.#buffer.subarray(0, this.#at));
     this.#at = 0;
   }
-}
-
-/** How long the rows of keys without marks are, `key mementos`. */
-export function plainRowBytes(keys: SortedKeys): number {
-  let bytes = 0;
-  keys.forEach((_arena, start, end, count) => {
-    bytes += end - start + decimalLength(count) + 2;
-  });
-  return bytes;
 }
 
 /** Larger counts are not exact any more. */

@@ -91,7 +91,6 @@ export function memoryRun(bytes: Uint8Array): ReadRun {
 }
 
 const READ_BYTES = 1 << 16;
-const COPIED_BYTES = 1 << 20;
 
 /** Walks the keys of a run in order, from the first key at or after `from`. */
 export class RunReader {
@@ -109,7 +108,7 @@ export class RunReader {
   constructor(index: RunIndex, read: ReadRun, from?: Uint8Array) {
     this.#index = index;
     this.#read = read;
-    const before = from === undefined ? 0 : blocksBefore(index.blocks, from, true);
+    const before = from === undefined ? 0 : blocksBefore(index.blocks, from);
     this.#offset = before === 0 ? 0 : index.blocks[before - 1].offset;
     this.#buffer = new Uint8Array(Math.min(READ_BYTES, index.byteLength - this.#offset));
   }
@@ -167,14 +166,13 @@ export class RunReader {
   }
 }
 
-/** How many blocks begin before `key`, or at it, too. */
-function blocksBefore(blocks: readonly RunBlock[], key: Uint8Array, orAt: boolean): number {
+/** How many blocks begin before `key` or at it. */
+function blocksBefore(blocks: readonly RunBlock[], key: Uint8Array): number {
   let low = 0;
   let high = blocks.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const order = compareBytes(blocks[middle].firstKey, key);
-    if (order < 0 || (orAt && order === 0)) low = middle + 1;
+    if (compareBytes(blocks[middle].firstKey, key) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -251,69 +249,6 @@ export function mergedKeys(readers: readonly RunReader[], range: KeyRange = {}):
       });
     },
   };
-}
-
-/**
- * Writes the keys of one run within a range as a run. Blocks that are within it as a whole are copied as
- * they are.
- */
-export function sliceRun(
-  index: RunIndex,
-  read: ReadRun,
-  { from, to }: KeyRange,
-  write: (chunk: Uint8Array) => void,
-): RunIndex {
-  const { blocks } = index;
-  const sliced = { blocks: [] as RunBlock[], byteLength: 0, keys: 0 };
-  const add = (part: RunIndex): void => {
-    for (const { offset, firstKey, before } of part.blocks) {
-      const place = { offset: sliced.byteLength + offset, before: sliced.keys + before };
-      sliced.blocks.push({ ...place, firstKey });
-    }
-    sliced.byteLength += part.byteLength;
-    sliced.keys += part.keys;
-  };
-  const addMerged = (range: KeyRange): void => {
-    add(writeRun(mergedKeys([new RunReader(index, read, range.from)], range), write));
-  };
-  const first = from === undefined ? 0 : blocksBefore(blocks, from, false);
-  // The block of which a part may be behind the range.
-  const last = to === undefined ? blocks.length : blocksBefore(blocks, to, false) - 1;
-  if (last <= first) {
-    addMerged({ from, to });
-    return sliced;
-  }
-  if (first > 0) addMerged({ from, to: blocks[first].firstKey });
-  add(copyBlocks(index, read, [first, last], write));
-  if (last < blocks.length) addMerged({ from: blocks[last].firstKey, to });
-  return sliced;
-}
-
-function copyBlocks(
-  index: RunIndex,
-  read: ReadRun,
-  [first, last]: readonly [number, number],
-  write: (chunk: Uint8Array) => void,
-): RunIndex {
-  const { blocks } = index;
-  const { offset: start, before } = blocks[first];
-  const { offset: end, before: behind } = blocks[last] ?? {
-    offset: index.byteLength,
-    before: index.keys,
-  };
-  const buffer = new Uint8Array(Math.min(COPIED_BYTES, end - start));
-  for (let at = start; at < end;) {
-    const length = read(at, buffer.subarray(0, Math.min(buffer.length, end - at)));
-    if (length === 0) throw new Error("a run is shorter than its index says");
-    write(buffer.subarray(0, length));
-    at += length;
-  }
-  const copied = blocks.slice(first, last).map((block) => ({
-    offset: block.offset - start,
-    firstKey: block.firstKey,
-    before: block.before - before,
-  }));
-  return { blocks: copied, byteLength: end - start, keys: behind - before };
 }
 
 function seek(reader: RunReader, { from, to }: KeyRange): boolean {

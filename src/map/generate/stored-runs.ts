@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ioError } from "../../errors.ts";
 import {
   type KeyRange,
+  memoryRun,
   mergedKeys,
   type ReadRun,
   type RunIndex,
@@ -12,44 +13,30 @@ import {
 } from "./runs.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 
-/** Where rows are written. */
-export interface RowsTarget {
-  readonly path: string;
-  /** Where to begin in a file that exists; a new file is made without it. */
-  readonly offset?: number | undefined;
-  /** What to call it in errors; its path by default. */
-  readonly name?: string | undefined;
-}
-
-/** Writes a scratch file, or a stretch of a file; nothing is flushed to the disk here. */
-export function writingTo<T>(
-  { path, offset, name = path }: RowsTarget,
-  use: (write: (block: Uint8Array) => void) => T,
-): T {
+/** Writes a scratch file; nothing is flushed to the disk here. */
+export function writingTo<T>(path: string, use: (write: (block: Uint8Array) => void) => T): T {
   try {
-    const file = openSync(path, offset === undefined ? "wx" : "r+");
-    let position = offset ?? 0;
+    const file = openSync(path, "wx");
     try {
       return use((block) => {
-        for (let at = 0; at < block.length;) {
-          const written = writeSync(file, block, at, block.length - at, position);
-          at += written;
-          position += written;
-        }
+        for (let at = 0; at < block.length;) at += writeSync(file, block, at);
       });
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    throw ioError(error, name);
+    throw ioError(error, path);
   }
 }
 
 /** Each run that is merged takes an open file and 64 KiB. */
 export const MAX_OPEN_RUNS = 128;
 
+/** A sorted run that was put away: on the disk, or in memory if it is short. */
+export type StoredRun = FileRun | { readonly bytes: Uint8Array; readonly index: RunIndex };
+
 /** A sorted run on the disk. */
-export interface StoredRun {
+export interface FileRun {
   readonly path: string;
   /** Where in the file it begins; at its start by default. */
   readonly start?: number | undefined;
@@ -96,7 +83,7 @@ export async function combineRuns(
       groups.map(async (group, i) => {
         const path = join(scratch, `combined-${round}-${i}.run`);
         const run = await combiners[i % combiners.length].combine({ runs: group, path });
-        await Promise.all(group.map((old) => rm(old.path)));
+        for (const old of group) if ("path" in old) await rm(old.path);
         return run;
       }),
     );
@@ -106,9 +93,9 @@ export async function combineRuns(
 }
 
 /** Makes one run of several, here and now. */
-export function combineStored({ runs, path, range = {} }: CombineTask): StoredRun {
+export function combineStored({ runs, path, range = {} }: CombineTask): FileRun {
   return readingRuns(runs, range.from, (readers) => {
-    const index = writingTo({ path }, (write) => writeRun(mergedKeys(readers, range), write));
+    const index = writingTo(path, (write) => writeRun(mergedKeys(readers, range), write));
     return { path, index };
   });
 }
@@ -126,6 +113,7 @@ export function readingRuns<T>(
   const files: number[] = [];
   try {
     const readers = runs.map((run) => {
+      if ("bytes" in run) return new RunReader(run.index, memoryRun(run.bytes), from);
       const file = openRun(run.path);
       files.push(file);
       return new RunReader(run.index, runBytes(run, file), from);
@@ -136,17 +124,7 @@ export function readingRuns<T>(
   }
 }
 
-/** Opens one run, for its bytes, and closes it when `use` is done. */
-export function readingRun<T>(run: StoredRun, use: (read: ReadRun) => T): T {
-  const file = openRun(run.path);
-  try {
-    return use(runBytes(run, file));
-  } finally {
-    closeSync(file);
-  }
-}
-
-function runBytes({ start = 0, index }: StoredRun, file: number): ReadRun {
+function runBytes({ start = 0, index }: FileRun, file: number): ReadRun {
   return (offset, target) => {
     const length = Math.min(target.length, index.byteLength - offset);
     return readSync(file, target, 0, length, start + offset);

@@ -5,7 +5,7 @@ import { ioError } from "../../errors.ts";
 import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import type { Interrupt } from "../../interruption.ts";
-import { mapHeadOf } from "./map-head.ts";
+import { mapHeadOf } from "../../ukvs/head.ts";
 
 /** Where `-` is read from, and what may stop the reading. */
 export interface MapStreams extends InputStreams {

@@ -1,30 +1,24 @@
-import { type ByteSource, MemorySource } from "../../bytes/byte-source.ts";
+import { type ByteSource, MemorySource, readWhole } from "../../bytes/byte-source.ts";
+import type { BlockSink } from "../../bytes/block-writer.ts";
 import { isPacked, joinBytes, PACKED_MAGIC } from "../../bytes/bytes.ts";
-import { peek } from "../../bytes/peek.ts";
-import type { MakeAnswers } from "./answer-lines.ts";
-import type { MapLookup } from "./map-lookup.ts";
+import { FileSource, openInput } from "../../files/input-file.ts";
+import type { BatchAnswers, BatchOptions } from "../../lookup/batch.ts";
+import type { SourceLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import type { MapStreams } from "./map-sources.ts";
-import type { MemoryIndex } from "./memory-index.ts";
-import { FileSource, openInput } from "../../files/input-file.ts";
 
-/** A map that can be looked up, and the index over it if it is held in memory. */
+/** A map that can be looked up. */
 export interface OpenMap {
-  readonly lookup: MapLookup;
-  readonly index: MemoryIndex | undefined;
-  /** Answers batches as lines of text, if the map is held in memory. */
-  readonly answers?: MakeAnswers;
+  readonly lookup: SourceLookup;
+  /** Answers batches as lines of text. */
+  answers(sink: BlockSink, options: BatchOptions): Promise<BatchAnswers>;
   close(): Promise<void>;
-}
-
-interface OpenOptions {
-  readonly forMany: boolean;
-  /** Whether `answers` will be asked, and nothing else as a rule. */
-  readonly inBatches?: boolean;
 }
 
 /** A larger map is searched in its file even for batches: the index would not pay. */
 const MAX_BATCH_INDEX_BYTES = 2 ** 30;
+/** A larger packed map is not worth reading whole for a batch. */
+const MAX_HELD_PACKED_BYTES = 2 ** 28;
 
 /**
  * Opens a map for a few lookups, by searching the file, or for many, by an index in memory.
@@ -36,31 +30,43 @@ const MAX_BATCH_INDEX_BYTES = 2 ** 30;
 export async function openMapFile(
   path: string,
   io: MapStreams,
-  { forMany, inBatches = false }: OpenOptions,
+  { forMany }: { readonly forMany: boolean },
 ): Promise<OpenMap> {
-  const source = await FileSource.openPlain(path);
-  const signal = io.interrupt?.signal;
-  if (source !== undefined && isPacked(await source.read(0, PACKED_MAGIC.length))) {
-    return openPacked(source, inBatches, signal);
-  }
-  if (source !== undefined && (!forMany || source.size > MAX_BATCH_INDEX_BYTES)) {
-    return opened(source, MapSearch.open(source, { signal }));
-  }
-  const { HeldMap } = await import("./held-map.ts");
-  if (source === undefined) {
-    const input = await openInput(path, io, { signal, ...HeldMap.LIMITS });
-    const { head, chunks } = await peek(input.chunks, PACKED_MAGIC.length);
-    if (!isPacked(head)) return HeldMap.ofInput({ ...input, chunks }, inBatches);
-    const blocks: Uint8Array[] = [];
-    for await (const chunk of chunks) blocks.push(chunk);
-    return openPacked(new HeldSource(joinBytes(blocks), input.name), inBatches, signal);
-  }
+  const source = (await FileSource.openPlain(path)) ?? (await readInput(path, io));
   try {
-    const fill = (bytes: Uint8Array): Promise<number> => source.readInto(bytes, 0, signal);
-    return await HeldMap.read({ size: source.size, source: path, inBatches }, fill);
-  } finally {
+    const lookup = await lookupOf(source, forMany, io.interrupt?.signal);
+    return {
+      lookup,
+      async answers(sink, options) {
+        const { BatchAnswers } = await import("../../lookup/batch.ts");
+        return new BatchAnswers(lookup.source, sink, options);
+      },
+      close: () => source.close(),
+    };
+  } catch (error) {
     await source.close();
+    throw error;
   }
+}
+
+async function lookupOf(
+  source: ByteSource,
+  forMany: boolean,
+  signal: AbortSignal | undefined,
+): Promise<SourceLookup> {
+  const { size, name } = source;
+  const isHeld = source instanceof HeldSource;
+  if (isPacked(await source.read(0, PACKED_MAGIC.length))) {
+    const { PackedLookup } = await import("./packed-lookup.ts");
+    return !isHeld && (!forMany || size > MAX_HELD_PACKED_BYTES)
+      ? PackedLookup.open(source, { signal })
+      : PackedLookup.of(await readWhole(source, 0, size, signal), name);
+  }
+  if (!isHeld && (!forMany || size > MAX_BATCH_INDEX_BYTES)) {
+    return MapSearch.open(source, { signal });
+  }
+  const { MemoryIndex } = await import("./memory-index.ts");
+  return MemoryIndex.build(await readWhole(source, 0, size, signal), { source: name });
 }
 
 /** What has become a map in memory. */
@@ -70,33 +76,13 @@ class HeldSource extends MemorySource {
   }
 }
 
-type ClosableSource = ByteSource & { close(): Promise<void> };
-
-async function opened(source: ClosableSource, opening: Promise<MapLookup>): Promise<OpenMap> {
-  try {
-    return { lookup: await opening, index: undefined, close: () => source.close() };
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
-}
-
-/** For batches, a packed map is held in a kernel if that takes it; else shards are read when needed. */
-async function openPacked(
-  source: ClosableSource,
-  inBatches: boolean,
-  signal: AbortSignal | undefined,
-): Promise<OpenMap> {
-  const { PackedLookup } = await import("./packed-lookup.ts");
-  if (!inBatches) return opened(source, PackedLookup.open(source, { signal }));
-  const { openPackedBatch } = await import("./packed-kernel.ts");
-  try {
-    const map = await openPackedBatch(source, signal);
-    return { ...map, index: undefined, close: () => source.close() };
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
+async function readInput(path: string, io: MapStreams): Promise<HeldSource> {
+  const { MAX_INDEX_BYTES } = await import("../../lookup/row-index.ts");
+  const { signal } = io.interrupt ?? {};
+  const input = await openInput(path, io, { signal, maxDecompressedBytes: MAX_INDEX_BYTES });
+  const blocks: Uint8Array[] = [];
+  for await (const chunk of input.chunks) blocks.push(chunk);
+  return new HeldSource(joinBytes(blocks), input.name);
 }
 
 /** Opens a file if it is a packed map; closes it again if it is not. */

@@ -11,7 +11,7 @@ import {
   withOutput,
 } from "../../files/output-file.ts";
 import { mapRecordsIn } from "./output-guard.ts";
-import { withTempDir } from "../../files/scratch.ts";
+import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import type { MergeOptions } from "../merge-maps.ts";
 import { FileSource } from "../../files/input-file.ts";
 
@@ -104,8 +104,9 @@ export interface MapOutputStreams extends OutputStreams {
 /**
  * Runs `use` with an output for a map, which is committed when it returns and aborted when it throws.
  *
- * The size of a map comes first in it and is known last. In a file it is filled in at the end; what
- * goes to standard output or a device is first written to a scratch file, and sent when it is whole.
+ * The size of a map comes first in it and is known last. In a file it is filled in at the end; what is
+ * compressed, or goes to standard output or a device, is first written to a scratch file as it is, and
+ * sent when it is whole.
  *
  * @throws MM_EMPTY for a map without a record that would replace one with some; as `openOutput`
  */
@@ -115,16 +116,15 @@ export function withMapOutput<T>(
   use: (output: MapOutput) => Promise<T>,
 ): Promise<T> {
   return withOutput(path, streams, (output) => {
-    if (output.head !== undefined) {
-      const { head } = output;
-      return filled(output, head, use, streams.force === true ? undefined : path);
-    }
+    const { head } = output;
+    const replaced = streams.force === true ? undefined : path;
+    if (head !== undefined) return filled(output, head, use, replaced);
     const { tmp: parent, interrupt, stdout } = streams;
     return withTempDir({ parent, interrupt }, async (folder) => {
       const whole = join(folder, "map");
       const result = await withOutput(whole, { stdout, interrupt, isScratch: true }, (scratch) => {
         if (scratch.head === undefined) throw new Error("a scratch file is a plain file");
-        return filled(scratch, scratch.head, use);
+        return filled(scratch, scratch.head, use, replaced);
       });
       await copyToOutput(whole, output);
       return result;
@@ -167,7 +167,14 @@ export async function withCanonicalMap<T>(
   // Loaded when it is needed, which is rare.
   const { mergeMaps } = await import("../merge-maps.ts");
   const streams = { stdout: process.stdout, isScratch: true, force: true };
-  await withMapOutput(path, streams, (output) => mergeMaps([source], output, options));
+  const spill = new ScratchSpill(join(scratch, "sorted"));
+  try {
+    await withMapOutput(path, streams, (output) =>
+      mergeMaps([source], output, { ...options, spill }),
+    );
+  } finally {
+    spill.close();
+  }
   const canonical = await FileSource.open(path, source.name);
   try {
     return await use(canonical);

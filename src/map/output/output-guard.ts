@@ -3,7 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 import { sniff } from "../../ukvs/sniff.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
-import { missingFolder } from "../../files/output-file.ts";
+import { missingFolder, refuseFilledFolder } from "../../files/output-file.ts";
 import { isLearnt, isPacked, isRun, looksLikeHtml } from "../../bytes/bytes.ts";
 import { guessCdxColumns } from "../../input/cdx.ts";
 import {
@@ -14,8 +14,8 @@ import {
   MEMGATOR_LINE,
 } from "../../input/line-kind.ts";
 import { zipNumParts } from "../../input/zipnum.ts";
-import { mapHeadOf } from "../lookup/map-head.ts";
-import { rowLayout } from "../lookup/map-row.ts";
+import { mapHeadOf } from "../../ukvs/head.ts";
+import { rowLayout } from "../../ukvs/row.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 
 /** What a file is, by its first bytes. */
@@ -109,9 +109,10 @@ export async function isMapFile(path: string): Promise<boolean> {
   return kind === "map" || kind === "packed" || kind === "empty";
 }
 
-/** Whether a file is a map and has a record among its first lines. */
+/** Whether there is a plain file that is a map and has a record among its first lines. */
 export async function mapRecordsIn(path: string): Promise<boolean> {
   try {
+    if ((await stat(path).catch(() => undefined))?.isFile() !== true) return false;
     const lines = wholeLinesOf(await decompressedHead(path));
     return mapHeadOf(lines, path).recordsOffset < lines.length;
   } catch (error) {
@@ -129,10 +130,12 @@ type OutputKind =
   | "page"
   | "index"
   | "list"
+  | "cuts"
   | "answers"
   | "report"
   | "log"
-  | "learnt";
+  | "learnt"
+  | "folder";
 
 /** What a file may be that an output of a kind replaces. */
 const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
@@ -143,11 +146,14 @@ const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
   page: ["page"],
   index: ["index", "json"],
   list: ["list"],
+  // A cut may be any key, also the name of a host that is cut short.
+  cuts: ["text", "list"],
   answers: ["answers", "json"],
   report: ["text", "json"],
   // Logs are appended to, and may begin with what another program wrote.
   log: ["log", "text"],
   learnt: ["learnt"],
+  folder: [],
 };
 
 /** A file that is to be written. */
@@ -183,7 +189,14 @@ export async function guardOutputs(
   for (const output of outputs) {
     const { path } = output;
     if (path === undefined || path === "-") {
+      if (written.has("-"))
+        throw refusal("stdout", "is named for two outputs; name a file with -o");
+      written.add("-");
       refuseStandardOutput(known);
+      continue;
+    }
+    if (output.kind === "folder") {
+      await refuseFilledFolder(path);
       continue;
     }
     const stats = await statIfThere(path);

@@ -15,7 +15,6 @@ import {
   type ShardNames,
 } from "./dealt-names.ts";
 import { type ListKind, listOf, NAME_WORDS, type NameLogPart, namesOf } from "./name-log.ts";
-import { RibbonKernel } from "./pack-kernel.ts";
 
 /** The names of a map. */
 export interface MapNames {
@@ -46,13 +45,8 @@ export interface BuiltPartition {
   readonly pieces: readonly ShardNames[];
 }
 
-/** A kernel takes longer to start than fewer names than these to solve. */
-const NAMES_WORTH_A_KERNEL = 256;
-
-/** Builds shards; holds a kernel. */
+/** Builds shards. */
 export class ShardBuilder {
-  #kernel: RibbonKernel | undefined;
-
   /** How many names of a partition have 0, 1, 2 … bits. */
   count(names: MapNames, partition: number, selections: readonly NameSelection[]): number[] {
     const counts = Array.from({ length: MAX_BITS + 1 }, () => 0);
@@ -111,9 +105,7 @@ export class ShardBuilder {
    */
   solve(shards: readonly ShardNames[], bits: number, checkedBits: number): ShardRun {
     const ribbons = shards.map((names) => {
-      const entries = entriesOf(names, checkedBits);
-      if (entries.count >= NAMES_WORTH_A_KERNEL) this.#kernel ??= RibbonKernel.open();
-      return this.#kernel?.build(entries, bits) ?? askedRibbon(entries, bits);
+      return askedRibbon(entriesOf(names, checkedBits), bits);
     });
     const [{ filter, shard: first }] = shards;
     return {

@@ -1,114 +1,98 @@
-import { closeSync, openSync } from "node:fs";
-import { joinBytes, LF, STAR } from "../../bytes/bytes.ts";
-import { parseHead } from "../../packed/packed-file.ts";
-import { OUTCOME, PackedNames } from "../../packed/packed-map.ts";
+import { copyRange, joinBytes, LF, SLASH, STAR } from "../../bytes/bytes.ts";
+import { PackedSource } from "../../lookup/packed-source.ts";
+import { find } from "../../lookup/source.ts";
+import { FORM } from "../../surt/covering-keys.ts";
+import { Key } from "../../surt/lookup-key.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import type { Fields } from "../../ukvs/header.ts";
 import { KEY_KIND, keyShape } from "../compact/key-tree.ts";
-import { MapLines, type MapRow, type RowSink } from "../compact/map-lines.ts";
-import { BLOCK_BYTES, readBlocks, tooLong } from "../compact/run/line-blocks.ts";
-import { type PackedExports, startPartKernel } from "../lookup/packed-exports.ts";
-import type { MapPart } from "./scan-part.ts";
+import type { MapRow } from "../compact/map-lines.ts";
+import {
+  type MapPart,
+  plainKeyEnd,
+  plainRowEnd,
+  type PlainRowSink,
+  readMapRows,
+  startsPlain,
+} from "./map-rows.ts";
 
-/** What a packed map does not say of a part of its map. */
-export interface AskResult {
-  /** Keys that a void may hide. */
-  readonly hidden: readonly Uint8Array[];
-  /** Keys that are not found. */
-  readonly lost: number;
-}
-
-/** A kernel holds the packed map once more; a larger one is asked where it is. */
-const MAX_KERNEL_BYTES = 2 ** 30;
-
-/** Asks a packed map for all that a map holds, part by part: in WebAssembly, unless it has voids. */
+/** Asks a packed map for all that a map holds, part by part. */
 export class PackedAsker {
-  readonly #names: PackedNames;
-  readonly #exports: PackedExports | undefined;
-  readonly #block: Uint8Array;
+  readonly #map: PackedSource;
 
-  /** @param file a packed map, or a delta by itself; all of it is checked. */
-  constructor(file: Uint8Array, source: string, usesKernel: boolean = true) {
-    const head = parseHead(file, file.length, source);
-    const room = { inputBytes: BLOCK_BYTES, outputBytes: 0 };
-    const mayUseKernel = usesKernel && head.header.voids === 0 && file.length <= MAX_KERNEL_BYTES;
-    const kernel = mayUseKernel ? startPartKernel(file, head, room) : undefined;
-    this.#names = PackedNames.within(kernel?.bytes ?? file, head, source);
-    this.#exports = kernel?.exports;
-    this.#block =
-      kernel === undefined
-        ? new Uint8Array(BLOCK_BYTES)
-        : new Uint8Array(kernel.exports.memory.buffer, kernel.exports.inputPointer(), BLOCK_BYTES);
+  /** @param file a packed map; all of it is checked. */
+  constructor(file: Uint8Array, source: string) {
+    this.#map = PackedSource.of(file, source);
   }
 
-  /** Reads a part once. */
-  ask(part: MapPart, fields: Fields): AskResult {
-    const check = new HeldCheck(this.#names);
-    const lines = new MapLines(check, fields);
-    const file = openSync(part.path, "r");
-    try {
-      readBlocks(file, part, this.#block, (length, isWhole) => {
-        if (!isWhole) throw tooLong(part.source, lines.lines + 1);
-        this.#askBlock(length, lines, check, part, fields);
-        return true;
-      });
-    } finally {
-      closeSync(file);
-    }
-    return { hidden: check.hidden, lost: check.lost };
-  }
-
-  /** The kernel stops at rows that are not plain. */
-  #askBlock(
-    length: number,
-    lines: MapLines,
-    check: HeldCheck,
-    { source }: MapPart,
-    fields: Fields,
-  ): void {
-    const block = this.#block;
-    const isPlain = fields.keys.length === 1 && fields.values.length === 1;
-    const exports = isPlain ? this.#exports : undefined;
-    for (let at = 0; at < length;) {
-      if (exports !== undefined) {
-        at = exports.askRows(at, length);
-        check.lost += exports.absent();
-        if (at === length) return;
-      }
-      const feed = exports === undefined ? -1 : block.indexOf(LF, at);
-      const end = feed === -1 || feed >= length ? length : feed + 1;
-      lines.read(block.subarray(at, end), { source, firstLine: 1 });
-      at = end;
-    }
+  /** Reads a part once; gives the number of keys that are not found. */
+  ask(part: MapPart, fields: Fields): number {
+    const check = new HeldCheck(this.#map);
+    readMapRows(part, fields, check);
+    return check.lost;
   }
 }
 
 /** Asks for rows, one at a time. */
-class HeldCheck implements RowSink {
-  readonly hidden: Uint8Array[] = [];
+class HeldCheck implements PlainRowSink {
   lost = 0;
-  readonly #names: PackedNames;
-  readonly #asksVoids: boolean;
+  readonly #map: PackedSource;
+  readonly #hasVoids: boolean;
+  readonly #key = new Key();
+  /** A folder that is present as a whole is `folder[0, folderEnd)`. */
+  #folder: Uint8Array = new Uint8Array(0);
+  #folderEnd = 0;
 
-  constructor(names: PackedNames) {
-    this.#names = names;
-    this.#asksVoids = names.head.header.voids > 0;
+  constructor(map: PackedSource) {
+    this.#map = map;
+    this.#hasVoids = map.header.voids > 0;
+  }
+
+  takePlain(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#isBelowFolder(bytes, start)) return bytes.indexOf(LF, start) + 1;
+    const keyEnd = startsPlain(bytes[start]) ? plainKeyEnd(bytes, start) : 0;
+    const rowEnd = keyEnd === 0 ? 0 : plainRowEnd(bytes, keyEnd, end);
+    if (rowEnd === 0) return 0;
+    if (!frequencyIsZero(bytes, keyEnd + 1, rowEnd)) this.#ask(bytes, start, keyEnd);
+    return rowEnd + 1;
   }
 
   add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
     if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
     if (keyEnd - start === 1 && bytes[start] === STAR) return;
-    const asked = pageWithin(bytes.subarray(start, keyEnd));
-    const { length } = asked;
-    if (this.#asksVoids && this.#names.hitsVoid(asked, 0, length)) {
-      this.hidden.push(bytes.slice(start, keyEnd));
-    }
-    if (this.#names.find(asked, 0, length) !== OUTCOME.present) this.lost++;
+    if (!this.#isBelowFolder(bytes, start)) this.#ask(bytes, start, keyEnd);
+  }
+
+  /** What comes first in the order of keys is asked for first, so it is found by the same name. */
+  #isBelowFolder(bytes: Uint8Array, start: number): boolean {
+    const end = this.#folderEnd;
+    if (end === 0 || bytes[start + end] !== SLASH) return false;
+    const folder = this.#folder;
+    for (let at = end - 1; at >= 0; at--) if (bytes[start + at] !== folder[at]) return false;
+    return true;
+  }
+
+  #ask(bytes: Uint8Array, start: number, end: number): void {
+    const isWildcard = bytes[end - 1] === STAR || bytes.subarray(start, end).includes(STAR);
+    const asked = isWildcard ? pageWithin(bytes, start, end) : bytes;
+    const from = isWildcard ? 0 : start;
+    const to = isWildcard ? asked.length : end;
+    const key = this.#key.ofSurt(asked, from, to, this.#map.readsQueries);
+    const hit = find(this.#map, key);
+    // A void may cover the page that stands for all that a wildcard covers.
+    if (hit < 0 || (hit === 0 && !isWildcard)) this.lost++;
+    this.#folderEnd = 0;
+    if (hit <= 0 || key.form !== FORM.below || this.#hasVoids) return;
+    this.#folderEnd = key.folderEnds[key.index];
+    if (this.#folder.length < this.#folderEnd) this.#folder = new Uint8Array(2 * this.#folderEnd);
+    copyRange(key.bytes, 0, this.#folderEnd, this.#folder, 0);
   }
 }
 
 /** A page that a key covers: for a wildcard, one of a name that no other key has. */
-function pageWithin(key: Uint8Array): Uint8Array {
+function pageWithin(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const key = bytes.subarray(start, end);
+  if (!key.includes(STAR)) return key;
   const { kind, hostEnd } = keyShape(key, key.length);
   if (kind === KEY_KIND.hostWildcard) return joinBytes([key.subarray(0, -1), UNNAMED_HOST]);
   if (kind === KEY_KIND.spread) {

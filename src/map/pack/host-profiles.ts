@@ -7,19 +7,17 @@ export class HostColumns {
   /** The hashes of their names. */
   low: Uint32Array;
   high: Uint32Array;
-  /** Rows by depth, a bit each, as in a descriptor; with voids and flags. */
-  masks: Uint32Array;
+  /** Rows by depth, a bit each, as in a descriptor: of pages, and from bit 8 on of folders. */
+  masks: Uint16Array;
   flags: Uint8Array;
   rows: Uint32Array;
-  captures: Float64Array;
 
   constructor(room = 1024) {
     this.low = new Uint32Array(room);
     this.high = new Uint32Array(room);
-    this.masks = new Uint32Array(room);
+    this.masks = new Uint16Array(room);
     this.flags = new Uint8Array(room);
     this.rows = new Uint32Array(room);
-    this.captures = new Float64Array(room);
   }
 
   /** Adds a host without rows; returns its number. */
@@ -35,7 +33,6 @@ export class HostColumns {
     this.masks[host] |= other.masks[index];
     this.flags[host] |= other.flags[index];
     this.rows[host] += other.rows[index];
-    this.captures[host] += other.captures[index];
   }
 
   /** Gives back room that is not used. */
@@ -46,19 +43,15 @@ export class HostColumns {
   #resize(size: number): void {
     this.low = resized(new Uint32Array(size), this.low);
     this.high = resized(new Uint32Array(size), this.high);
-    this.masks = resized(new Uint32Array(size), this.masks);
+    this.masks = resized(new Uint16Array(size), this.masks);
     this.flags = resized(new Uint8Array(size), this.flags);
     this.rows = resized(new Uint32Array(size), this.rows);
-    this.captures = resized(new Float64Array(size), this.captures);
   }
 }
 
-type HostColumnData = Pick<
-  HostColumns,
-  "count" | "low" | "high" | "masks" | "flags" | "rows" | "captures"
->;
+type HostColumnData = Pick<HostColumns, "count" | "low" | "high" | "masks" | "flags" | "rows">;
 
-function resized<T extends Uint32Array | Uint8Array | Float64Array>(target: T, source: T): T {
+function resized<T extends Uint32Array | Uint16Array | Uint8Array>(target: T, source: T): T {
   return source.length > target.length
     ? enlarged(target, source.subarray(0, target.length) as T)
     : enlarged(target, source);
@@ -71,13 +64,10 @@ interface HostTotals {
   hostSpreads: number;
   /** Pages by their depth, as in a descriptor. */
   readonly depths: Float64Array;
-  /** Rows that need a place in a filter, and voids. */
+  /** Rows that need a place in a filter. */
   rowCount: number;
-  voidCount: number;
-  /** Whether there are voids, of pages or of hosts. */
-  hasVoids: boolean;
-  /** Whether some row covers more than one URI, so that not all that is held can be listed. */
-  hasWildcards: boolean;
+  /** Domains with a void, such as `com,cnn,*`, up to their star. */
+  readonly voidDomains: string[];
   /** Whether some key is spelled as older maps spell keys; see `withPresentKeys`. */
   hasOlderKeys: boolean;
 }
@@ -94,16 +84,14 @@ export const OPAQUE_HOST: number = 2 ** 32 - 1;
 /**
  * What the rows of each host are. Hosts come in the order of the map.
  *
- * Holds 25 bytes for each host.
+ * Holds 15 bytes for each host.
  */
 export class HostProfiles extends HostColumns implements HostTotals {
   hostWildcards = 0;
   hostSpreads = 0;
   readonly depths: Float64Array = new Float64Array(MAX_DEPTH + 1);
   rowCount = 0;
-  voidCount = 0;
-  hasVoids = false;
-  hasWildcards = false;
+  readonly voidDomains: string[] = [];
   hasOlderKeys = false;
   /** The host of keys without one, if there are any. */
   readonly opaque: HostColumns = new HostColumns(1);
@@ -131,9 +119,7 @@ export class HostProfiles extends HostColumns implements HostTotals {
       this.depths[depth] += pages;
     });
     this.rowCount += part.rowCount;
-    this.voidCount += part.voidCount;
-    this.hasVoids ||= part.hasVoids;
-    this.hasWildcards ||= part.hasWildcards;
+    this.voidDomains.push(...part.voidDomains);
     this.hasOlderKeys ||= part.hasOlderKeys;
     return first;
   }

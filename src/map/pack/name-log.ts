@@ -11,18 +11,14 @@ export const LIST = {
   homes: 2,
   /** `/*` and `com,cnn,*`: rows where there is no table of hosts. */
   wholes: 3,
-  /** Voids of `com,cnn,*`: the same. */
-  wholeVoids: 4,
-  /** Rows of many pages, `/a/*` and `/a?*`. */
-  wide: 5,
 } as const;
 export type ListKind = (typeof LIST)[keyof typeof LIST];
-const KINDS = 6;
+const KINDS = 4;
 
 /** Words of a name: both halves of its hash, and the number of its host. */
 export const NAME_WORDS = 3;
-/** Names that are kept at once; the same in kernel/packing/lists.ts. */
-const LIST_NAMES = 1024;
+/** Words of the names that are kept at once. */
+const LIST_WORDS = 1024 * NAME_WORDS;
 /** Memory is taken in pieces that threads share. */
 const SLAB_WORDS = 2 ** 15;
 
@@ -154,33 +150,37 @@ function readFully(file: number, target: Uint8Array, offset: number): void {
 export class NameLists {
   readonly #log: NameLog;
   readonly #partitionBits: number;
-  readonly #lists: (Uint32Array | undefined)[] = [];
-  readonly #counts: number[] = [];
+  /** Room for some names of each list, and how many words it has. */
+  readonly #names: Uint32Array;
+  readonly #counts: Int32Array;
 
   constructor(log: NameLog, partitionBits: number) {
     this.#log = log;
     this.#partitionBits = partitionBits;
+    this.#counts = new Int32Array(KINDS * 2 ** partitionBits);
+    this.#names = new Uint32Array(LIST_WORDS * this.#counts.length);
   }
 
   add(kind: ListKind, low: number, high: number, host: number): void {
-    const list = listOf(kind, this.#partitionBits, shardOf(low, 2 ** this.#partitionBits));
-    const names = (this.#lists[list] ??= new Uint32Array(NAME_WORDS * LIST_NAMES));
-    let count = this.#counts[list] ?? 0;
-    names[count++] = low;
-    names[count++] = high;
-    names[count++] = host;
-    if (count === names.length) {
-      this.#log.add(list, names);
-      count = 0;
-    }
-    this.#counts[list] = count;
+    const list = (kind << this.#partitionBits) + shardOf(low, 1 << this.#partitionBits);
+    const count = this.#counts[list];
+    const at = list * LIST_WORDS + count;
+    this.#names[at] = low;
+    this.#names[at + 1] = high;
+    this.#names[at + 2] = host;
+    this.#counts[list] = count + NAME_WORDS;
+    if (count + NAME_WORDS === LIST_WORDS) this.#flush(list);
   }
 
   finish(): void {
-    this.#lists.forEach((names, list) => {
-      const count = this.#counts[list];
-      if (names !== undefined && count > 0) this.#log.add(list, names.subarray(0, count));
-      this.#counts[list] = 0;
+    this.#counts.forEach((count, list) => {
+      if (count > 0) this.#flush(list);
     });
+  }
+
+  #flush(list: number): void {
+    const start = list * LIST_WORDS;
+    this.#log.add(list, this.#names.subarray(start, start + this.#counts[list]));
+    this.#counts[list] = 0;
   }
 }

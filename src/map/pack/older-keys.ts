@@ -13,7 +13,7 @@ import type { KeyOptions } from "../../surt/key.ts";
 
 /*
  * Which keys `presentKeys` may respell, or finds two of, besides those with a `*`. To call a key older that is not only
- * costs time. kernel/packing/keys.ts has the same.
+ * costs time.
  */
 
 /** Thrown for a map with keys of older maps, which must be packed as lookups ask for them. */

@@ -2,28 +2,34 @@ import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
+import { joinBytes } from "../../bytes/bytes.ts";
 import { ioError, isMementoMapError, type MementoMapError, systemCode } from "../../errors.ts";
 import { fileChunks, FileSource } from "../../files/input-file.ts";
+import type { Output } from "../../files/output-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { checkSignal } from "../../interruption.ts";
-import type { DeltaPlace } from "../../packed/packed-file.ts";
 import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
-import { BudgetCompaction, RowInserter } from "../compact/budget/budget-compaction.ts";
+import { BudgetCompaction } from "../compact/budget/budget-compaction.ts";
 import type { MissList } from "../compact/budget/misses.ts";
 import type { Plan } from "../compact/budget/roll-up-plan.ts";
 import { rowBlocks } from "../compact/compact-map.ts";
 import { MapLines } from "../compact/map-lines.ts";
 import { readMisses } from "../compact/run/budget-files.ts";
-import { budgetKernels } from "../compact/run/budget-kernels.ts";
 import { headOf } from "../compact/run/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
-import type { AskResult } from "./held-check.ts";
-import { HostYears } from "./host-years.ts";
 import { PackLanes } from "./pack-job.ts";
-import { packDemand } from "./pack-demand.ts";
-import { kneeBytes, type PackDemand, planPack, type Prospect, tooSmall } from "./pack-plan.ts";
+import {
+  fingerprintBitsFor,
+  kneeBytes,
+  packDemand,
+  type PackDemand,
+  planPack,
+  type Prospect,
+  tooSmall,
+} from "./pack-plan.ts";
 import { type PackedBytes, packWithin } from "./pack-within.ts";
+import { countNames, VOID_BYTES } from "./packing.ts";
+import { LIST } from "./name-log.ts";
 import { needsPresentKeys } from "./older-keys.ts";
 import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
 import { rolledUpRows } from "./roll-up-parts.ts";
@@ -34,10 +40,6 @@ export interface PackOptions {
   readonly maxBytes?: number | undefined;
   /** Bits of a row, 0 to 31.875 in eighths; chosen with the rows by default. */
   readonly bits?: number | undefined;
-  /** Whether to keep the first and the last year of each host; the map has times. */
-  readonly years?: boolean | undefined;
-  /** Bits for the captures of a host. */
-  readonly countBits?: number | undefined;
   /** A list of lookups that missed, URIs or SURTs, or the log of a MemGator. */
   readonly misses?: string | MissList | undefined;
   /** Whose misses to take from a log. */
@@ -50,19 +52,9 @@ export interface PackOptions {
   readonly memoryBytes?: number | undefined;
   /** How the work is cut; chosen by the size of the map by default. */
   readonly cut?: ScanCut | undefined;
-  /** Set where the rows that are packed are those of a delta. */
-  readonly part?: DeltaPart | undefined;
   readonly streams: MapStreams;
   /** Notified of the bytes of the map that were worked off since the last call; see {@link workFor}. */
   readonly onRead?: ((bytes: number) => void) | undefined;
-}
-
-/** What a delta says of itself; its rows are only what is new in its map. */
-interface DeltaPart {
-  readonly delta: DeltaPlace;
-  /** Rows and digest of the whole map. */
-  readonly sourceRows: number;
-  readonly sha256: string;
 }
 
 export interface PackSummary {
@@ -74,10 +66,6 @@ export interface PackSummary {
   readonly bytes: number;
   /** Bits of a row. */
   readonly bits: number;
-  /** The first and the last year of all; undefined where years are not kept. */
-  readonly years: readonly [first: number, last: number] | undefined;
-  /** The share of misses on held hosts that it is expected to answer wrongly; known from misses only. */
-  readonly expectedWrong: number | undefined;
   /** Lines of the misses that were left out, because they are neither URIs nor SURTs. */
   readonly oddLines: number;
 }
@@ -87,14 +75,10 @@ export function workFor({ maxBytes, bits }: Pick<PackOptions, "maxBytes" | "bits
   return maxBytes === undefined ? (bits === undefined ? 3 : 2) : 4;
 }
 
-/** Bits for the captures of a host, which routers rank by. */
-const COUNT_BITS = 3;
 const DEFAULT_MEMORY_BYTES = 2 ** 29;
 /** The share of memory that names may take, and that shards may take until they are written. */
 const NAMES_SHARE = 1 / 8;
 const SHARDS_SHARE = 1 / 8;
-/** Rows that are added for pages behind voids change the layout, and so may bring others behind voids. */
-const MAX_REPAIRS = 4;
 /** A second thread costs more than it gives on less than this. */
 const BYTES_WORTH_A_THREAD = 2 ** 23;
 /** Bytes of a row, about; with fewer bits than this for each row, most are rolled up. */
@@ -102,7 +86,7 @@ const ROW_BYTES = 64;
 const LEAST_ROW_BITS = 1;
 
 /** A packed map that is complete. */
-export interface PackedMap {
+interface PackedMap {
   readonly summary: PackSummary;
   /** All of its bytes, in pieces. */
   readonly chunks: () => Iterable<Uint8Array>;
@@ -114,12 +98,12 @@ export interface PackedMap {
  *
  * Every row of the map is asked before the result is given. Reads the map two or three times: for its digest,
  * for a survey unless only `bits` are given, and for its names; twice more where rows are rolled up. Holds
- * 25 bytes for each host, names and shards as far as there is memory, and what `BudgetCompaction` holds. Where rows
- * are rolled up or there are voids, it holds the result once.
+ * 15 bytes for each host, names and shards as far as there is memory, and what `BudgetCompaction` holds. Where rows
+ * are rolled up or there are voids, it holds the result once on each thread.
  *
  * @throws as BudgetCompaction; MM_BUDGET
  */
-export async function withPackedMap<T>(
+async function withPackedMap<T>(
   path: string,
   options: PackOptions,
   use: (packed: PackedMap) => Promise<T>,
@@ -135,10 +119,7 @@ export async function withPackedMap<T>(
       const spill = new ScratchSpill(join(scratch, "nodes"));
       const lanes = new PackLanes(threadsFor(source, options), interrupt?.signal);
       try {
-        const sha256 =
-          options.part === undefined
-            ? lanes.digest(source.path, source.name)
-            : Promise.resolve(options.part.sha256);
+        const sha256 = lanes.digest(source.path, source.name);
         // It may fail while nobody waits for it.
         sha256.catch(() => undefined);
         const tools = { sha256, misses, spill, scratch, lanes, options };
@@ -162,6 +143,20 @@ export async function withPackedMap<T>(
       }
     }),
   );
+}
+
+/** Packs a map into a file, and commits it. @throws as withPackedMap */
+export async function writePackedMap(
+  path: string,
+  output: Output,
+  options: PackOptions,
+): Promise<PackSummary> {
+  const summary = await withPackedMap(path, options, async (packed) => {
+    for (const chunk of packed.chunks()) await output.write(chunk);
+    return packed.summary;
+  });
+  await output.commit();
+  return summary;
 }
 
 /** As {@link withPackedMap}; gives all bytes at once. */
@@ -226,19 +221,11 @@ interface PackingTools {
   readonly options: PackOptions;
   /** Whether keys are spelled as lookups ask for them. */
   readonly hasPresentKeys?: boolean | undefined;
-  /** Filled while the times of a map are left out. */
-  readonly years?: HostYears | undefined;
 }
 
 interface Packed {
   readonly file: PackedBytes;
   readonly summary: PackSummary;
-}
-
-/** How a map is packed. */
-interface PackingPlan {
-  readonly prospect: Prospect;
-  readonly demand: PackDemand | undefined;
 }
 
 /** The packing of one map. */
@@ -255,11 +242,9 @@ class Packing {
   }
 
   async run(): Promise<Packed> {
-    const { maxBytes, bits, countBits = COUNT_BITS } = this.#tools.options;
+    const { maxBytes, bits } = this.#tools.options;
     const { headers } = await headOf(this.#map);
-    const wantsYears = this.#tools.options.years === true && this.#tools.years === undefined;
-    if (wantsYears || headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
-    const notes = { countBits, periodBits: this.#tools.years?.bits ?? 0 };
+    if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
     if (bits !== undefined && maxBytes === undefined) {
       return this.#packAllRows(await this.#scanWhole(), bits);
     }
@@ -274,7 +259,12 @@ class Packing {
     }
     if (surveyed.status === "rejected") throw surveyed.reason;
     const { value: compaction } = surveyed;
-    const demand = packDemand(compaction, whole.profiles, this.#tools.misses, notes);
+    const demand = packDemand(
+      compaction,
+      whole.profiles,
+      this.#tools.misses,
+      VOID_BYTES * countNames(whole, LIST.voids),
+    );
     if (maxBytes === undefined) {
       return this.#packPlanned(whole, compaction, demand, kneeBytes(demand));
     }
@@ -300,17 +290,14 @@ class Packing {
 
   /** Packs all rows with so many bits each. */
   #packAllRows(whole: ScannedMap, bits: number): Promise<Packed> {
-    const { countBits = COUNT_BITS } = this.#tools.options;
     const prospect = {
       bytes: Infinity,
       rows: whole.rows,
       bits,
-      fingerprintBits: undefined,
-      countBits,
-      variesBits: false,
-      wrong: 0,
+      fingerprintBits: fingerprintBitsFor(bits, whole.profiles),
+      hasDescriptors: true,
     };
-    return this.#pack(this.#map, whole, whole, { prospect, demand: undefined });
+    return this.#pack(this.#map, whole, whole, prospect);
   }
 
   async #packPlanned(
@@ -320,15 +307,14 @@ class Packing {
     bytes: number,
   ): Promise<Packed> {
     const prospect = planPack(demand, bytes, this.#tools.options.bits);
-    const plan = { prospect, demand };
-    if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, plan);
+    if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, prospect);
     const rollUps = compaction.plan(
       Math.max(compaction.leastRows, Math.floor(prospect.rows)),
-      !whole.profiles.hasWildcards,
+      false,
     );
     const smaller = await this.#rolledUp(compaction, rollUps, whole.headers);
     try {
-      return await this.#pack(smaller, await this.#scan(smaller, whole.kinds), whole, plan);
+      return await this.#pack(smaller, await this.#scan(smaller, whole.kinds), whole, prospect);
     } finally {
       await smaller.close();
     }
@@ -339,14 +325,14 @@ class Packing {
     const { maxBytes = Infinity, onRead } = this.#tools.options;
     const { headers } = await headOf(this.#map);
     const isSmall = (8 * maxBytes) / (this.#map.size / ROW_BYTES) < LEAST_ROW_BITS;
-    const kinds = { queries: headers.fields.queries === true, keepsVoids: true };
+    const kinds = { queries: headers.fields.queries === true, voidDomains: [] };
     const settings = { wantsNames: !isSmall, onRead };
     const whole = await this.#scan(this.#map, kinds, settings);
-    const { hasWildcards, hasVoids } = whole.profiles;
-    // A void may hide what a wildcard covers, and that cannot be asked for page by page.
-    return hasWildcards && hasVoids
-      ? this.#scan(this.#map, { ...kinds, keepsVoids: false }, settings)
-      : whole;
+    const { voidDomains } = whole.profiles;
+    // Hosts in such a domain are known when all of these are.
+    return voidDomains.length === 0
+      ? whole
+      : this.#scan(this.#map, { ...kinds, voidDomains: [...voidDomains] }, settings);
   }
 
   #scan(
@@ -378,7 +364,6 @@ class Packing {
       source: this.#map.name,
       misses,
       spill,
-      kernels: budgetKernels,
     });
     // Other threads may wait for their next task.
     await setImmediate();
@@ -407,18 +392,17 @@ class Packing {
 
   /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
   async #runWithoutTimes(headers: UkvsHeaders): Promise<Packed> {
-    const years = this.#tools.options.years === true ? new HostYears(headers.fields) : undefined;
-    const map = await this.#scratchMap(timelessHeaders(headers), this.#timelessRows(years));
+    const map = await this.#scratchMap(timelessHeaders(headers), this.#timelessRows());
     try {
       checkSignal(this.#tools.options.streams.interrupt?.signal);
-      return await new Packing(map, { ...this.#tools, years }).run();
+      return await new Packing(map, this.#tools).run();
     } finally {
       await map.close();
     }
   }
 
-  async *#timelessRows(years: HostYears | undefined): AsyncGenerator<Uint8Array, void, undefined> {
-    const timeless = new Timeless((row) => years?.add(row));
+  async *#timelessRows(): AsyncGenerator<Uint8Array, void, undefined> {
+    const timeless = new Timeless();
     const source = this.#map.name;
     let lines: MapLines | undefined;
     for await (const { headers, bytes, firstLine } of rowBlocks(this.#chunks(this.#map), source)) {
@@ -429,35 +413,15 @@ class Packing {
     yield timeless.takeLast();
   }
 
-  /**
-   * Packs the rows of a map, and asks the result for all of the whole map.
-   *
-   * Names of held pages may be taken for voids. These pages get a row of their own, which is asked
-   * for before any void. Where that does not end, the voids are left out.
-   */
+  /** Packs the rows of a map, and asks the result for all of the whole map. */
   async #pack(
     source: FileSource,
     rows: ScannedMap,
     whole: ScannedMap,
-    plan: PackingPlan,
+    prospect: Prospect,
   ): Promise<Packed> {
-    const repaired: FileSource[] = [];
-    try {
-      for (let [file, scanned] = [source, rows]; repaired.length < MAX_REPAIRS;) {
-        const made = await this.#packRows(file, scanned, whole, plan);
-        const { hidden, lost } = await this.#ask(file, scanned, whole, made.file);
-        if (lost === 0) return made;
-        made.file.close();
-        file = await this.#withRows(file, whole.headers, hidden);
-        repaired.push(file);
-        scanned = await this.#scan(file, whole.kinds);
-      }
-    } finally {
-      for (const file of repaired) await file.close();
-    }
-    const kinds = { ...whole.kinds, keepsVoids: false };
-    const made = await this.#packRows(source, await this.#scan(source, kinds), whole, plan);
-    const { lost } = await this.#ask(source, rows, whole, made.file);
+    const made = await this.#packRows(source, rows, whole, prospect);
+    const lost = await this.#ask(source, made, whole);
     if (lost > 0) throw new Error(`${lost} held keys are not found`);
     return made;
   }
@@ -466,38 +430,32 @@ class Packing {
     source: FileSource,
     scanned: ScannedMap,
     whole: ScannedMap,
-    { prospect, demand }: PackingPlan,
+    prospect: Prospect,
   ): Promise<Packed> {
-    const { sha256, misses, lanes, options, years } = this.#tools;
-    const { bits, part } = options;
+    const { sha256, misses, lanes, options } = this.#tools;
+    const { bits } = options;
     const rows = scanned.names === undefined ? await this.#scan(source, scanned.kinds) : scanned;
-    const file = await packWithin(rows, whole, {
+    const file = await packWithin(rows, {
       info: {
         headers: whole.headers.list,
-        sourceRows: part?.sourceRows ?? whole.rows,
+        sourceRows: whole.rows,
         sha256: await sha256,
-        delta: part?.delta,
       },
       prospect,
-      demand,
       isFixed: bits !== undefined,
-      years,
       lanes,
       scratch: this.#scratchPath("shards"),
       memoryBytes: this.#memoryBytes * SHARDS_SHARE,
       onBuilt: (share) => options.onRead?.(share * source.size),
     });
-    if (years !== undefined) file.setPeriods(years);
-    const { rowCount, count, voidCount } = rows.profiles;
+    const { rowCount, count } = rows.profiles;
     const summary: PackSummary = {
       rowsRead: whole.rows,
       rows: rowCount,
       hosts: count,
-      voids: voidCount,
+      voids: countNames(rows, LIST.voids),
       bytes: file.size,
       bits: file.layout.width / 8,
-      years: file.layout.periods === undefined ? undefined : years?.span,
-      expectedWrong: demand?.isTrained === true ? prospect.wrong : undefined,
       oddLines: misses?.oddLines ?? 0,
     };
     return { file, summary };
@@ -505,39 +463,14 @@ class Packing {
 
   /**
    * Asks a packed map for all that the whole map holds, unless its shards and its table were asked already for
-   * all its rows.
+   * all its rows. Gives the number of keys that are not found.
    */
-  async #ask(
-    source: FileSource,
-    rows: ScannedMap,
-    whole: ScannedMap,
-    file: PackedBytes,
-  ): Promise<AskResult> {
-    if (source === this.#map && !rows.profiles.hasVoids) return { hidden: [], lost: 0 };
+  async #ask(source: FileSource, { file, summary }: Packed, whole: ScannedMap): Promise<number> {
+    if (source === this.#map && summary.voids === 0) return 0;
     const { lanes, options } = this.#tools;
     const { recordsOffset } = await headOf(this.#map);
     const parts = mapParts(this.#map, recordsOffset, lanes.lanes.length, options.cut);
     return file.ask(parts, whole, lanes, options.onRead);
-  }
-
-  /** A scratch file of a map with more rows. */
-  async #withRows(
-    rows: FileSource,
-    headers: UkvsHeaders,
-    keys: readonly Uint8Array[],
-  ): Promise<FileSource> {
-    const encoder = new TextEncoder();
-    const added = keys
-      .toSorted(compareBytes)
-      .map((key) => joinBytes([key, encoder.encode(" 1\n")]));
-    const inserter = new RowInserter(added);
-    const chunks = this.#chunks(rows);
-    const { name } = this.#map;
-    async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
-      for await (const { bytes } of rowBlocks(chunks, name)) yield inserter.insertInto(bytes);
-      yield inserter.rest();
-    }
-    return this.#scratchMap(headers, all());
   }
 
   async #scratchMap(headers: UkvsHeaders, rows: AsyncIterable<Uint8Array>): Promise<FileSource> {

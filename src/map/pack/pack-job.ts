@@ -4,7 +4,6 @@ import { digestOf } from "../../files/source-digest.ts";
 import { checkSignal } from "../../interruption.ts";
 import { inTurns, onThread, type Remote, Thread } from "../../threads/thread.ts";
 import type { Fields } from "../../ukvs/header.ts";
-import { compactPart, type CompactResult, type CompactTask } from "../compact/run/compact-part.ts";
 import {
   type BuiltPartition,
   type MapNames,
@@ -13,11 +12,10 @@ import {
   type ShardRun,
 } from "./build-shards.ts";
 import type { FilterPlan, ShardNames } from "./dealt-names.ts";
-import { type AskResult, PackedAsker } from "./held-check.ts";
-import { type MapPart, scanPart, type ScanResult, type ScanTask } from "./scan-part.ts";
-
-/** A part that is rolled up at the nodes that `useChosen` named. */
-type RollUpTask = Omit<CompactTask, "chosen" | "weights">;
+import { PackedAsker } from "./held-check.ts";
+import type { MapPart } from "./map-rows.ts";
+import { type RolledUpPart, rollUpPart, type RollUpTask } from "./roll-up-part.ts";
+import { scanPart, type ScanResult, type ScanTask } from "./scan-part.ts";
 
 /** The steps of packing that can be done on any thread, most of them in parts. */
 export class PackJob {
@@ -45,8 +43,9 @@ export class PackJob {
     this.#chosen = chosen;
   }
 
-  rollUp(task: RollUpTask): CompactResult {
-    return compactPart({ ...task, weights: {}, chosen: this.#chosen });
+  /** Rolls up a part at the nodes that `useChosen` named. */
+  rollUp(task: Omit<RollUpTask, "chosen">): RolledUpPart {
+    return rollUpPart({ ...task, chosen: this.#chosen });
   }
 
   /** Says which names the next steps are about. */
@@ -75,7 +74,7 @@ export class PackJob {
     this.#asker = new PackedAsker(file, source);
   }
 
-  ask(part: MapPart, fields: Fields): AskResult {
+  ask(part: MapPart, fields: Fields): number {
     if (this.#asker === undefined) throw new Error("there is no packed map to ask");
     return this.#asker.ask(part, fields);
   }

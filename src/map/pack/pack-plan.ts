@@ -1,51 +1,43 @@
 import { MementoMapError } from "../../errors.ts";
-import type { HostDemand } from "../compact/budget/prior.ts";
+import { FLAG } from "../../packed/packed-file.ts";
+import type { BudgetCompaction } from "../compact/budget/budget-compaction.ts";
+import type { MissList } from "../compact/budget/misses.ts";
 import type { MapOutlook } from "../compact/budget/roll-up-plan.ts";
+import type { HostProfiles } from "./host-profiles.ts";
 import { filterBytes } from "./packing.ts";
-import { mistaken, type RowWidths } from "./row-widths.ts";
 
 /** Lookups of hosts that are not held, for each of one that is, as aggregators send them. */
-export const LOOKUPS_ELSEWHERE = 10;
+const LOOKUPS_ELSEWHERE = 10;
+/**
+ * One lookup elsewhere is planned for each so many rows of a host, at most as above: an archive of many hosts is asked
+ * for those more often, and a table of few hosts costs little.
+ */
+const ROWS_ELSEWHERE = 36;
+/** The share of lookups that may go to any row, whatever the prior says. */
+const UNEXPLAINED = 0.1;
 /** Names that a lookup asks for and that are not there, where folders are rolled up. */
 const FOLDER_PROBES = 1.5;
-/** The same where no table tells which folders a host has. */
-const FLAT_FOLDER_PROBES = 5;
-/** Where folders are rolled up, more bits of a row, on average, answer more than more rows do, up to this. */
+/** Where folders are rolled up, more bits of a row answer more than more rows do, up to this. */
 const LEAST_FOLDER_BITS = 7;
 /** Bytes of the header and the descriptors, about; and of a header with one descriptor. */
-const HEAD_BYTES = 1300;
-const FLAT_HEAD_BYTES = 700;
+const HEAD_BYTES = 700;
+const FLAT_HEAD_BYTES = 600;
 /** Bits of the number of a descriptor, about. */
-const DESCRIPTOR_BITS = 7;
-/** The share of the bytes that counts of hosts may take. */
-const COUNT_SHARE = 0.03;
-/** Slots of a fuse filter for each key. */
-const FUSE_SLOTS = 1.125;
-/** Bits of a row, and of the fingerprint of a host, that are tried. */
+const DESCRIPTOR_BITS = 4;
+/** The most that is expected to be wrong; of nothing right, there is no logarithm. */
+const SURE = 0.999_999;
+/** Bits of a row, and of the fingerprint of a host, that are tried; 0 for no table. */
 const TRIED_BITS: readonly number[] = Array.from({ length: 100 }, (_, i) =>
   i < 80 ? (i + 1) / 8 : i - 69,
 );
-/** Which tables are tried, and whether with bits that differ between hosts. */
-interface Tried {
-  readonly fingerprints: readonly number[];
-  readonly variants: readonly boolean[];
-}
-const TRIED: Tried = {
-  fingerprints: Array.from({ length: 16 }, (_, i) => i + 1),
-  variants: [false, true],
-};
-/** How many wrong answers there may be if a guess is wrong, for each without it. */
-const MOST_FOR_A_GUESS = 1.125;
+const TRIED_FINGERPRINTS: readonly number[] = Array.from({ length: 17 }, (_, i) => i);
 /** A size is large enough when twice the bytes would answer less than this share better. */
 const KNEE = 0.02;
-const KNEE_STEP = 1.25;
-/** Where only the size is looked for, one table is tried. */
-const TRIED_FOR_KNEE: Tried = { fingerprints: [10], variants: [false] };
+/** The sizes that are compared for it. */
+const LEAST_BYTES = 512;
+const STEP = 1.5;
 /** Below this, a file is hardly more than its header. */
-const SMALLEST_BYTES = 4096;
-
-/** The table in front of the rows: none, one that knows hosts, or one that knows their rows too. */
-type TableKind = "none" | "hosts" | "descriptors";
+const SMALLEST_DEFAULT = 4096;
 
 /** What can be expected of a packed map. */
 export interface Prospect {
@@ -54,65 +46,67 @@ export interface Prospect {
   readonly rows: number;
   /** Bits of a row. */
   readonly bits: number;
-  /** Bits by which the table tells hosts apart: 0 without a table, undefined to choose them later. */
-  readonly fingerprintBits: number | undefined;
-  readonly countBits: number;
-  /** Whether hosts differ in bits. */
-  readonly variesBits: boolean;
-  /** The share of lookups of held hosts that miss and are answered wrongly. */
-  readonly wrong: number;
+  /** Bits by which the table tells hosts apart; 0 without a table. */
+  readonly fingerprintBits: number;
+  /** Whether it tells which rows hosts have. */
+  readonly hasDescriptors: boolean;
 }
 
 /** What a plan is made from. */
-export interface PackDemand extends HostDemand {
-  /** Lookups of each host, by its number; in no unit. */
-  readonly hostLookups: Float64Array;
-  /** Lookups of hosts that are not held. */
+export interface PackDemand {
+  /** Lookups of held hosts that miss, in the unit of `sizes`. */
+  readonly misses: number;
+  /** Lookups of hosts that are not held, in that unit. */
   readonly elsewhere: number;
-  readonly hosts: number;
-  /** Whether a log of misses says what will be asked. */
-  readonly isTrained: boolean;
-  readonly countBits: number;
-  /** Bits of a host for its years. */
-  readonly periodBits: number;
-  /** Bytes that voids take. */
-  readonly voidBytes: number;
   /** Maps of all sizes, the smallest first. */
   readonly sizes: readonly MapOutlook[];
-  /** The chance that a lookup is of a host that is not held, if lookups are like what is held. */
-  readonly newHosts: number;
-  /** The share of lookups that are of home pages, and of hosts that have one. */
+  readonly hosts: number;
+  /** Bytes that voids take. */
+  readonly voidBytes: number;
+  /** The share of lookups that are of home pages, and whether all hosts have one. */
   readonly homes: number;
-  /** Whether all hosts have one. */
   readonly haveAllHomes: boolean;
   /** The share of hosts that are held as a whole: any lookup that is taken for one of theirs finds something. */
   readonly wholes: number;
-  /** Rows that a lookup of a page asks for, where a table knows the rows of its host. */
-  readonly probes: number;
-  /** The share of lookups that neither the log nor the prior explain. */
-  readonly unexplained: number;
-  /**
-   * What comes of bits that differ between hosts. Without a log it is judged by where the prior says that lookups
-   * go, and by the rows.
-   */
-  readonly widths: (bits: number) => Pick<RowWidths, "classes" | "wrong" | "wrongElsewhere">;
-  /** The lookups of each host that these bits are chosen by. */
-  readonly widthLookups: Float64Array;
 }
 
-/** Where lookups go. */
-interface Assumption {
-  /** Lookups of hosts that are not held, for each that misses on one that is. */
-  readonly elsewhere: number;
-  /** The share of misses on held hosts that a map of so many rows answers wrongly. */
-  readonly rolledUp: (rows: number) => number;
+/** What a map, and the misses where there are any, say of the lookups to come. */
+export function packDemand(
+  compaction: BudgetCompaction,
+  profiles: HostProfiles,
+  missList: MissList | undefined,
+  voidBytes: number,
+): PackDemand {
+  const { misses } = compaction.hostDemand;
+  const { depths, count, flags } = profiles;
+  const pages = depths.reduce((sum, some) => sum + some, 0);
+  let [homes, wholes] = [0, 0];
+  for (let host = 0; host < count; host++) {
+    homes += flags[host] & FLAG.home;
+    if ((flags[host] & FLAG.all) !== 0) wholes++;
+  }
+  const held = Math.max(1, count);
+  const sizes = compaction.sizes();
+  const all = sizes[sizes.length - 1].rows;
+  return {
+    misses,
+    elsewhere:
+      missList === undefined
+        ? misses * Math.min(LOOKUPS_ELSEWHERE, all / held / ROWS_ELSEWHERE)
+        : Math.max(0, missList.count - compaction.prior.misses),
+    sizes,
+    hosts: count,
+    voidBytes,
+    homes: pages === 0 ? 0 : (depths[0] / pages) * (homes / held),
+    haveAllHomes: homes === count,
+    wholes: wholes / held,
+  };
 }
 
-interface Candidate extends Prospect {
-  /** The share of all lookups that miss and are answered wrongly, under each assumption. */
-  readonly wrongIf: readonly number[];
-  /** The same of lookups of held hosts alone. */
-  readonly wrongOnHeldIf: readonly number[];
+/** What is chosen among. */
+export interface Plan extends Prospect {
+  /** How much it is expected to answer wrongly, see {@link expectedWrong}; in no unit. */
+  readonly wrong: number;
 }
 
 /**
@@ -120,75 +114,33 @@ interface Candidate extends Prospect {
  * few rows of many bits roll up much, many rows of few bits mistake much, and a table that tells hosts apart
  * answers lookups of other hosts at the cost of those of held ones.
  *
- * Without a log nobody knows where lookups go, and with one, how much it leaves open. So what is chosen is no worse
- * than a filter of all keys, and has the least regret under all {@link assumptions}.
+ * More bytes are never expected to give a worse map: the best of all that fit is chosen, and what fits into fewer bytes
+ * fits into more.
  *
  * @param rowBits bits of a row, where they are given.
  * @throws MM_BUDGET where no map is so small
  */
-export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number): Prospect {
-  const all = candidates(demand, maxBytes, rowBits);
-  if (all.length === 0) throw tooSmall(maxBytes);
-  const alike = all.filter(({ variesBits }) => demand.isTrained || !variesBits);
-  const fair = alike.filter((one) => isFair(one, demand));
-  const choice = fair.length > 0 ? fair : alike;
-  const least = choice[0].wrongIf.map((_, i) =>
-    Math.min(...choice.map(({ wrongIf }) => wrongIf[i])),
-  );
-  // Roots, because 1 % and 2 % differ more than 51 % and 52 %, but not as much as 10 % and 20 %.
-  const regret = ({ wrongIf }: Candidate): number =>
-    wrongIf.reduce((sum, wrong, i) => sum + (Math.sqrt(wrong) - Math.sqrt(least[i])) ** 2, 0);
-  let [best] = choice;
-  let lowest = regret(best);
-  for (const one of choice) {
-    const own = regret(one);
-    if (own < lowest) [best, lowest] = [one, own];
+export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number): Plan {
+  const found = bestPlan(demand, maxBytes, rowBits);
+  if (found === undefined) throw tooSmall(maxBytes);
+  return found;
+}
+
+/**
+ * The bits of the fingerprint of hosts where every row has some bits: as many as pay for themselves among lookups of
+ * hosts that are not held as the last bit of the rows does among those of held ones.
+ */
+export function fingerprintBitsFor(bits: number, profiles: HostProfiles): number {
+  const { count, rowCount, depths, flags } = profiles;
+  const pages = depths.reduce((sum, some) => sum + some, 0);
+  const home = pages === 0 ? 0 : depths[0] / pages;
+  let positive = 0;
+  for (let host = 0; host < count; host++) {
+    const most = Math.max(2 ** (1 - bits), (flags[host] & FLAG.home) === 0 ? 0 : home);
+    positive += (flags[host] & FLAG.all) === 0 ? Math.min(1, most) : 1;
   }
-  return demand.isTrained ? best : withVariedBits(best, all, demand);
-}
-
-/**
- * The same with bits that differ between hosts, where that costs little if the prior is wrong about them, and is
- * still as good as a filter of all keys: nobody knows which hosts are asked for, but a table of few hosts has room
- * for a guess.
- */
-function withVariedBits(
-  best: Candidate,
-  all: readonly Candidate[],
-  { sizes }: PackDemand,
-): Candidate {
-  const filter = plainFilterMistakes(best.bytes, sizes[sizes.length - 1].rows);
-  const sum = ({ wrongIf }: Candidate): number => wrongIf.reduce((a, b) => a + b, 0);
-  return all
-    .filter(({ variesBits, rows }) => variesBits && rows === best.rows)
-    .filter(
-      ({ wrongIf, wrongOnHeldIf }) =>
-        wrongIf.every((wrong, i) => wrong <= MOST_FOR_A_GUESS * best.wrongIf[i]) &&
-        [...wrongIf, ...wrongOnHeldIf].every((wrong) => wrong <= filter),
-    )
-    .reduce((found, one) => (sum(one) < sum(found) ? one : found), best);
-}
-
-/**
- * Whether a candidate is as good as a filter of all keys of the same size, for lookups of an aggregator as for those
- * of held hosts alone: what a table gains on other hosts must not be lost there. On held ones the prior and the rows
- * are taken to be right as often as each other; where nothing tells hosts apart, it must be as good by both.
- */
-function isFair(one: Candidate, { sizes, isTrained }: PackDemand): boolean {
-  const { bytes, wrongIf, wrongOnHeldIf } = one;
-  const filter = plainFilterMistakes(bytes, sizes[sizes.length - 1].rows);
-  if (isTrained || one.fingerprintBits === 0) return wrongIf.every((wrong) => wrong <= filter);
-  return [wrongIf, wrongOnHeldIf].every((wrongs) =>
-    wrongs.every((wrong, i) => (wrong + wrongs[i ^ 1]) / 2 <= filter),
-  );
-}
-
-/** What a Bloom filter or a fuse filter of all keys mistakes, whichever is better. */
-function plainFilterMistakes(bytes: number, keys: number): number {
-  const bits = (8 * bytes) / Math.max(1, keys);
-  const hashes = Math.max(1, Math.round(bits * Math.LN2));
-  const bloom = (1 - Math.exp(-hashes / bits)) ** hashes;
-  return Math.min(bloom, 2 ** -Math.floor(bits / FUSE_SLOTS));
+  const worth = (LOOKUPS_ELSEWHERE * positive * (rowCount + 1)) / (Math.LN2 * (count + 1) ** 2);
+  return Math.max(1, Math.min(16, Math.ceil(bits + Math.log2(worth)) - 1));
 }
 
 /** What to say where no map is as small as it has to be. */
@@ -201,160 +153,91 @@ export function tooSmall(maxBytes: number): MementoMapError {
 
 /** The smallest size from which on twice the bytes hardly answer better. */
 export function kneeBytes(demand: PackDemand): number {
-  // What the prior does not explain is about the same for all sizes.
-  const explained = { ...demand, unexplained: 0 };
-  const [first] = assumptions(explained);
-  const wrong = (bytes: number): number =>
-    Math.min(
-      1,
-      ...candidates(explained, bytes, undefined, TRIED_FOR_KNEE).map(
-        ({ wrongIf }) => wrongIf[0] * (1 + first.elsewhere),
-      ),
-    );
   const all = demand.sizes[demand.sizes.length - 1].rows;
-  let bytes = HEAD_BYTES + filterBytes(all + 2 * demand.hosts, 12);
-  while (
-    bytes / KNEE_STEP >= SMALLEST_BYTES &&
-    wrong(bytes / KNEE_STEP) - wrong((2 * bytes) / KNEE_STEP) < KNEE
-  ) {
-    bytes /= KNEE_STEP;
+  const most = HEAD_BYTES + demand.voidBytes + filterBytes(all + 2 * demand.hosts, 24);
+  const least = SMALLEST_DEFAULT + demand.voidBytes;
+  const curve: Plan[] = [];
+  for (let bytes = LEAST_BYTES; bytes < most; bytes *= STEP) {
+    const plan = bytes < least ? undefined : bestPlan(demand, bytes);
+    if (plan !== undefined) curve.push(plan);
   }
-  return Math.ceil(Math.max(bytes, SMALLEST_BYTES));
-}
-
-/**
- * The prior tells where lookups go, and a log does better, except perhaps for a share that may go to any row: the widths
- * of rows show how large it is, but roll-ups go by a prior that allows for it already. Without a log they may go where
- * the prior says, or every row may attract as many; and they may be those of an aggregator, most of them of other
- * hosts, or be like what is held.
- */
-function assumptions(demand: PackDemand): Assumption[] {
-  const { sizes, misses, isTrained, newHosts, unexplained } = demand;
-  const all = sizes[sizes.length - 1].rows;
-  const byRows = (rows: number): number => 1 - rows / all;
-  const explained = (rows: number): number => Math.min(1, expectedAt(sizes, rows) / misses);
-  const byPrior = (rows: number): number =>
-    (1 - unexplained) * explained(rows) + unexplained * byRows(rows);
-  const elsewhere = demand.elsewhere / misses;
-  if (isTrained) return [byPrior, explained].map((rolledUp) => ({ elsewhere, rolledUp }));
-  const likeHeld = newHosts / Math.max(1e-9, 1 - newHosts);
-  return [elsewhere, Math.min(elsewhere, likeHeld)].flatMap((elsewhere) =>
-    [byPrior, byRows].map((rolledUp) => ({ elsewhere, rolledUp })),
-  );
-}
-
-function candidates(
-  demand: PackDemand,
-  maxBytes: number,
-  rowBits?: number,
-  { fingerprints, variants }: Tried = TRIED,
-): Candidate[] {
-  const all = demand.sizes[demand.sizes.length - 1].rows;
-  const assumed = assumptions(demand);
-  const found: Candidate[] = [];
-  const tryTable = (
-    bits: number,
-    kind: TableKind,
-    fingerprintBits: number,
-    variesBits: boolean,
-  ): void => {
-    const choice = { maxBytes, bits, kind, fingerprintBits, variesBits };
-    // What is rolled up leaves few rows where lookups are not expected.
-    const mustKeepAll = variesBits && !demand.isTrained;
-    if (mustKeepAll && affordableRows(demand, { ...choice, variesBits: false }) < all) return;
-    const rows = affordableRows(demand, choice);
-    // Where folders are rolled up, a table has to tell which.
-    const hasFolders = rows < all;
-    if (rows < demand.sizes[0].rows || (hasFolders && kind === "hosts")) return;
-    if (hasFolders && bits < (rowBits ?? LEAST_FOLDER_BITS)) return;
-    if (hasFolders && mustKeepAll) return;
-    found.push(candidate(demand, assumed, { ...choice, rows }));
+  const wrong = ({ rows, bits }: Plan): number => {
+    const share = Math.min(1, expectedAt(demand.sizes, rows) / demand.misses);
+    return share + (1 - share) * mistaken(bits, 1);
   };
-  // A log tells which hosts are asked for.
-  const whichVary = demand.isTrained ? [true] : rowBits === undefined ? variants : [false];
-  for (const bits of rowBits === undefined ? TRIED_BITS : [rowBits]) {
-    tryTable(bits, "none", 0, false);
-    for (const fingerprintBits of fingerprints) {
-      for (const variesBits of whichVary) {
-        tryTable(bits, "hosts", fingerprintBits, variesBits);
-        tryTable(bits, "descriptors", fingerprintBits, variesBits);
+  const enough = curve.find((one) => {
+    const twice = curve.findLast(({ bytes }) => bytes <= 2 * one.bytes) ?? one;
+    return wrong(one) - wrong(twice) < KNEE;
+  });
+  return Math.ceil(enough?.bytes ?? Math.max(least, most));
+}
+
+function bestPlan(demand: PackDemand, maxBytes: number, rowBits?: number): Plan | undefined {
+  const { sizes, hosts, voidBytes } = demand;
+  const all = sizes[sizes.length - 1].rows;
+  let best: Plan | undefined;
+  for (const fingerprintBits of TRIED_FINGERPRINTS) {
+    for (const hasDescriptors of fingerprintBits === 0 ? [false] : [false, true]) {
+      // Without a table, all rows would have the bits that rows of hosts with voids have.
+      if (fingerprintBits === 0 && voidBytes > 0) continue;
+      const tableBits = fingerprintBits + (hasDescriptors ? DESCRIPTOR_BITS : 0);
+      const table = fingerprintBits === 0 ? 0 : filterBytes(hosts, tableBits);
+      const fixed = (hasDescriptors ? HEAD_BYTES : FLAT_HEAD_BYTES) + table + voidBytes;
+      for (const bits of rowBits === undefined ? TRIED_BITS : [rowBits]) {
+        const affordable = Math.floor(((maxBytes - fixed) * all) / filterBytes(all, bits));
+        const rows = Math.min(all, affordable);
+        // Where folders are rolled up, a table has to tell which.
+        const hasFolders = rows < all;
+        if (rows < sizes[0].rows || (hasFolders && fingerprintBits > 0 && !hasDescriptors)) break;
+        if (hasFolders && bits < (rowBits ?? LEAST_FOLDER_BITS)) continue;
+        const choice = { bytes: maxBytes, rows, bits, fingerprintBits, hasDescriptors };
+        const wrong = expectedWrong(demand, choice);
+        if (best === undefined || wrong < best.wrong) best = { ...choice, wrong };
       }
     }
   }
-  // Only a table has a place for years.
-  const withTable = found.filter(({ fingerprintBits }) => fingerprintBits !== 0);
-  return demand.periodBits > 0 && withTable.length > 0 ? withTable : found;
+  return best;
 }
 
-function affordableRows(
-  demand: PackDemand,
-  { maxBytes, bits, kind, fingerprintBits, variesBits }: Omit<Choice, "rows">,
-): number {
-  const { sizes, hosts } = demand;
+/**
+ * Lookups of held hosts go where the prior says, except for a share that may go to any row, or every row attracts as
+ * many. Nobody knows which, so what is expected of both is multiplied. The prior counts the more, the more rows hosts
+ * have. More rows and more bits lower both.
+ */
+function expectedWrong(demand: PackDemand, choice: Prospect): number {
+  const { sizes, misses, hosts } = demand;
   const all = sizes[sizes.length - 1].rows;
-  const classBits = variesBits ? Math.log2(demand.widths(bits).classes) : 0;
-  const descriptorBits = classBits + (kind === "descriptors" ? DESCRIPTOR_BITS : 0);
-  const noteBits = countBitsWithin(demand, maxBytes) + demand.periodBits;
-  const tableBits = fingerprintBits + descriptorBits + noteBits;
-  const table = kind === "none" ? 0 : filterBytes(hosts, tableBits);
-  const head = kind === "descriptors" ? HEAD_BYTES : FLAT_HEAD_BYTES;
-  const fixed = head + table + demand.voidBytes;
-  return Math.min(all, Math.floor(((maxBytes - fixed) * all) / filterBytes(all, bits)));
+  const byRows = 1 - choice.rows / all;
+  const explained = Math.min(1, expectedAt(sizes, choice.rows) / misses);
+  const byPrior = (1 - UNEXPLAINED) * explained + UNEXPLAINED * byRows;
+  const certainty = Math.log2(1 + all / Math.max(1, hosts)) / 2;
+  return wrongIf(byPrior, demand, choice) ** certainty * wrongIf(byRows, demand, choice);
 }
 
-interface Choice {
-  readonly maxBytes: number;
-  readonly rows: number;
-  readonly bits: number;
-  readonly kind: TableKind;
-  readonly fingerprintBits: number;
-  readonly variesBits: boolean;
+/**
+ * The logarithm of the share of right answers, with its sign changed, of lookups of held hosts and of others, if
+ * roll-ups answer such a share of those of held hosts wrongly.
+ */
+function wrongIf(rolledUp: number, demand: PackDemand, choice: Prospect): number {
+  const { sizes, misses, elsewhere, homes, haveAllHomes, wholes } = demand;
+  const { rows, bits, fingerprintBits, hasDescriptors } = choice;
+  const hasFolders = rows < sizes[sizes.length - 1].rows;
+  const mistakes = mistaken(bits, hasFolders ? FOLDER_PROBES : 1);
+  // Roll-ups without a table are a last resort: they may cover hosts that nobody holds.
+  const isLastResort = hasFolders && fingerprintBits === 0;
+  const held = isLastResort ? 1 : rolledUp + (1 - rolledUp) * mistakes;
+  // A table says of home pages whether they are held, without a row; of hosts alone, if all have one.
+  const found = held + (hasDescriptors || haveAllHomes ? homes : 0) + wholes;
+  const other = fingerprintBits === 0 ? held : Math.min(1, found) * 2 ** -fingerprintBits;
+  const [heldWrong, otherWrong] = [held, other].map((one) => -Math.log1p(-Math.min(one, SURE)));
+  return heldWrong + (elsewhere / misses) * otherWrong;
 }
 
-function candidate(
-  demand: PackDemand,
-  assumed: readonly Assumption[],
-  { maxBytes, rows, bits, kind, fingerprintBits, variesBits }: Choice,
-): Candidate {
-  const all = demand.sizes[demand.sizes.length - 1].rows;
-  const widths = variesBits && rows === all ? demand.widths(bits) : undefined;
-  const perName = kind === "descriptors" && rows === all ? demand.probes : 1;
-  const same =
-    rows < all
-      ? mistaken(bits, kind === "descriptors" ? FOLDER_PROBES : FLAT_FOLDER_PROBES)
-      : mistaken(bits, 1);
-  // The judges of widths are the assumptions about held hosts, in their order.
-  const mistakes = (widths?.wrong ?? [same]).map((wrong) => wrong * perName);
-  const onHeldHosts = ({ rolledUp }: Assumption, i: number): number => {
-    const share = rolledUp(rows);
-    return share + (1 - share) * mistakes[i % mistakes.length];
-  };
-  const wrongOnHeldIf = assumed.map(onHeldHosts);
-  const wrongIf = assumed.map((assumption, i) => {
-    const { [i]: held } = wrongOnHeldIf;
-    // A table says of home pages whether they are held, without a row; of hosts alone, if all have one.
-    const homes = kind === "descriptors" || demand.haveAllHomes ? demand.homes : 0;
-    const found = Math.max(held, widths?.wrongElsewhere ?? 0) + homes + demand.wholes;
-    const other = kind === "none" ? same : Math.min(1, found) * 2 ** -fingerprintBits;
-    return (held + assumption.elsewhere * other) / (1 + assumption.elsewhere);
-  });
-  const countBits = countBitsWithin(demand, maxBytes);
-  return {
-    bytes: maxBytes,
-    rows,
-    bits,
-    fingerprintBits,
-    countBits,
-    variesBits,
-    wrong: wrongOnHeldIf[0],
-    wrongIf,
-    wrongOnHeldIf,
-  };
-}
-
-/** Counts of hosts only help to rank archives, so they get a small share of the bytes. */
-function countBitsWithin({ hosts, countBits }: PackDemand, maxBytes: number): number {
-  return (hosts * countBits) / 8 <= COUNT_SHARE * maxBytes ? countBits : 0;
+/** The chance that one of some names that are not there is taken for a row; bits may be fractions. */
+function mistaken(bits: number, probes: number): number {
+  const whole = Math.floor(bits);
+  const once = 2 ** -whole * (1 - (bits - whole) / 2);
+  return probes <= 1 ? probes * once : 1 - (1 - once) ** probes;
 }
 
 /** The wrong answers of the map of so many rows, between two that are known. */

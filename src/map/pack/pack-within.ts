@@ -1,22 +1,17 @@
-import { formatHead, parseHead } from "../../packed/packed-file.ts";
-import { PackedNames } from "../../packed/packed-map.ts";
-import { expectedLookups, lookupsOfSome } from "./host-lookups.ts";
-import type { HostYears } from "./host-years.ts";
-import { flatLayout, LayoutChooser } from "./layout.ts";
-import type { AskResult } from "./held-check.ts";
+import { flatLayout, type PackedLayout, tableLayout } from "./layout.ts";
 import type { PackLanes } from "./pack-job.ts";
-import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect, tooSmall } from "./pack-plan.ts";
-import { Probes } from "./probes.ts";
+import { type Prospect, tooSmall } from "./pack-plan.ts";
 import {
+  countNames,
   countRows,
   estimatedBytes,
   type PackedInfo,
-  type PackedLayout,
   packNames,
   SLOTS_PER_NAME,
 } from "./packing.ts";
+import { LIST } from "./name-log.ts";
 import type { ScannedMap } from "./scan-map.ts";
-import type { MapPart } from "./scan-part.ts";
+import type { MapPart } from "./map-rows.ts";
 import { ShardStore } from "./shard-store.ts";
 
 /** The share of the bytes that may stay unused. */
@@ -25,12 +20,10 @@ const MAX_TRIES = 6;
 const MAX_ESTIMATES = 3;
 const MAX_WIDTH = 255;
 
-const NEW_FILE = "the packed map";
-
 /** A packed map that is complete, and not yet written. */
 export class PackedBytes {
   readonly layout: PackedLayout;
-  #head: Uint8Array;
+  readonly #head: Uint8Array;
   readonly #store: ShardStore;
 
   constructor(head: Uint8Array, layout: PackedLayout, store: ShardStore) {
@@ -60,7 +53,7 @@ export class PackedBytes {
   }
 
   /**
-   * Asks for all that parts of a map hold.
+   * Asks for all that parts of a map hold; gives the number of keys that are not found.
    *
    * Holds all of the packed map, on each thread.
    */
@@ -69,28 +62,14 @@ export class PackedBytes {
     { headers }: ScannedMap,
     lanes: PackLanes,
     onRead?: (bytes: number) => void,
-  ): Promise<AskResult> {
+  ): Promise<number> {
     await lanes.useFile(this.bytes(), parts[0].source);
     const results = await lanes.run(parts, async (lane, part) => {
       const result = await lane.ask(part, headers.fields);
       onRead?.(part.end - part.start);
       return result;
     });
-    return {
-      hidden: results.flatMap(({ hidden }) => hidden),
-      lost: results.reduce((sum, { lost }) => sum + lost, 0),
-    };
-  }
-
-  /** Writes into its head which years its periods stand for. */
-  setPeriods(years: HostYears): void {
-    const { periods } = this.layout;
-    if (periods === undefined) return;
-    const bytes = this.bytes();
-    const head = parseHead(bytes, bytes.length, NEW_FILE);
-    const names = PackedNames.within(bytes, head, NEW_FILE);
-    const header = { ...head.header, periods: years.periodsIn(names, periods.count) };
-    this.#head = formatHead(header, head.descriptors, head.shards);
+    return results.reduce((sum, lost) => sum + lost, 0);
   }
 
   /** Forgets all. */
@@ -102,11 +81,8 @@ export class PackedBytes {
 export interface PackWithinOptions {
   readonly info: PackedInfo;
   readonly prospect: Prospect;
-  readonly demand: PackDemand | undefined;
   /** Whether the bits of a row are given. */
   readonly isFixed: boolean;
-  /** The years of hosts, where they are kept. */
-  readonly years?: HostYears | undefined;
   readonly lanes: PackLanes;
   /** What the names of scratch files begin with, for what exceeds the memory. */
   readonly scratch: string;
@@ -118,20 +94,15 @@ export interface PackWithinOptions {
 /** Packs the names of a map, again and again until the file is nearly as large as it may be. */
 export async function packWithin(
   map: ScannedMap,
-  whole: ScannedMap,
   options: PackWithinOptions,
 ): Promise<PackedBytes> {
-  const { prospect, demand, lanes, isFixed } = options;
+  const { prospect, lanes, isFixed } = options;
   const { profiles } = map;
-  const ofWhole = demand?.hostLookups ?? expectedLookups(whole.profiles, undefined, 0);
-  const lookups = lookupsOfSome(profiles, whole.profiles, ofWhole);
-  const notes = { ...prospect, periods: options.years?.numbersFor(profiles) };
-  const layouts = layoutsOf(map, whole, lookups, notes, demand);
-  let last: PackedLayout | undefined;
-  const layoutWith = (width: number): PackedLayout => {
-    if (last?.width !== width) last = layouts(width);
-    return last;
-  };
+  const { fingerprintBits, hasDescriptors } = prospect;
+  const layoutWith = (width: number): PackedLayout =>
+    fingerprintBits === 0
+      ? flatLayout(profiles, width)
+      : tableLayout(profiles, width, fingerprintBits, hasDescriptors);
   let width = Math.round(8 * prospect.bits);
   // To build is most of the work, so the size is estimated first.
   if (!isFixed && prospect.bytes < Infinity) width = fittingWidth(map, width, layoutWith, prospect);
@@ -164,9 +135,10 @@ export async function packWithin(
     width = isBetween ? next : (fitting + tooLarge) >> 1;
   }
   if (best !== undefined) return best;
-  if (prospect.fingerprintBits !== 0) {
+  // Without a table, all rows would have the bits that rows of hosts with voids have.
+  if (prospect.fingerprintBits !== 0 && countNames(map, LIST.voids) === 0) {
     // It is smallest without a table.
-    return packWithin(map, whole, { ...options, prospect: { ...prospect, fingerprintBits: 0 } });
+    return packWithin(map, { ...options, prospect: { ...prospect, fingerprintBits: 0 } });
   }
   throw tooSmall(prospect.bytes);
 }
@@ -195,32 +167,4 @@ function fittingWidth(
 /** What one more eighth of a bit for every row takes. */
 function bytesOfAnEighth(map: ScannedMap, layout: PackedLayout): number {
   return Math.max((countRows(map, layout) * SLOTS_PER_NAME) / 64, 1e-9);
-}
-
-/** Gives the best layout for each width. */
-function layoutsOf(
-  { profiles }: ScannedMap,
-  whole: ScannedMap,
-  lookups: Float64Array,
-  { fingerprintBits, variesBits, ...notes }: Prospect & Pick<PackedLayout, "periods">,
-  demand: PackDemand | undefined,
-): (width: number) => PackedLayout {
-  if (fingerprintBits === 0) return (width) => flatLayout(profiles, width);
-  const all = lookups.reduce((sum, count) => sum + count, 0);
-  const rows = Math.max(1, profiles.rowCount);
-  // The plan knows what lookups of other hosts are worth: so many that these bits paid.
-  const worth = (all * profiles.count * 2 ** (fingerprintBits ?? 16)) / rows;
-  const elsewhere =
-    demand?.isTrained === true ? demand.elsewhere : Math.min(LOOKUPS_ELSEWHERE * all, worth);
-  const widthLookups =
-    variesBits && demand !== undefined
-      ? lookupsOfSome(profiles, whole.profiles, demand.widthLookups)
-      : undefined;
-  const wanted = { lookups, elsewhere, probes: new Probes(whole.profiles), widthLookups };
-  const chooser = new LayoutChooser(profiles, wanted);
-  return (width) => {
-    // What the last bit of the rows saves, a bit of the table should save too.
-    const price = (Math.LN2 * all * 2 ** (-width / 8)) / rows;
-    return chooser.choose(width, price, notes, fingerprintBits);
-  };
 }

@@ -1,42 +1,19 @@
 import type { Header } from "../../ukvs/header.ts";
 import { shardOf } from "../../packed/name-hash.ts";
-import {
-  type DeltaPlace,
-  type Descriptor,
-  type Filter,
-  FLAG,
-  formatHead,
-} from "../../packed/packed-file.ts";
-import { joinWords, type NameSelection } from "./build-shards.ts";
+import { type Filter, FLAG, formatHead } from "../../packed/packed-file.ts";
+import { joinWords, type MapNames, type NameSelection } from "./build-shards.ts";
 import type { FilterPlan, ShardNames } from "./dealt-names.ts";
 import type { HostProfiles } from "./host-profiles.ts";
-import type { HostPeriods } from "./host-years.ts";
-import { LIST, namesIn } from "./name-log.ts";
-import type { PackLane, PackLanes } from "./pack-job.ts";
+import type { PackedLayout } from "./layout.ts";
+import { LIST, listOf, NAME_WORDS, namesIn, namesOf } from "./name-log.ts";
+import type { PackLanes } from "./pack-job.ts";
 import type { ScannedMap } from "./scan-map.ts";
 import type { ShardStore } from "./shard-store.ts";
 
 /** Names of a shard: small ones need the fewest slots for each, and are fetched alone. */
 const SHARD_NAMES = 8192;
-/** A void must not hide what is held: few names collide with one, and these get rows of their own. */
-export const VOID_BITS = 12;
 /** Shards of hosts that are built together. */
 const HOST_SHARDS = 16;
-
-/** How a packed map is laid out. */
-export interface PackedLayout {
-  /** Bits of a row, in eighths. */
-  readonly width: number;
-  /** Bits in the table of hosts. */
-  readonly fingerprintBits: number;
-  readonly descriptorBits: number;
-  readonly countBits: number;
-  /** The periods of hosts, if their years are kept. */
-  readonly periods?: HostPeriods | undefined;
-  /** The descriptor of each host, and what they are. */
-  readonly descriptors: readonly Descriptor[];
-  readonly descriptorOf: Uint16Array;
-}
 
 /** What goes into the header besides what follows from the names. */
 export interface PackedInfo {
@@ -44,8 +21,6 @@ export interface PackedInfo {
   readonly sourceRows: number;
   /** The digest of the map that is packed, in hexadecimal. */
   readonly sha256?: string | undefined;
-  /** Set for a delta. */
-  readonly delta?: DeltaPlace | undefined;
 }
 
 /** What names are packed with. */
@@ -70,7 +45,7 @@ export async function packNames(
   const { profiles, names } = map;
   if (names === undefined) throw new Error("names are wanted");
   checkDescriptors(profiles, layout);
-  const { fingerprintBits, descriptorBits, countBits } = layout;
+  const { fingerprintBits, descriptorBits } = layout;
   const partitions = Array.from({ length: 2 ** names.partitionBits }, (_, i) => i);
   const filters: Filter[] = [];
   const addFilter = (kind: Filter["kind"], bits: number, count: number): FilterPlan => {
@@ -79,11 +54,10 @@ export async function packNames(
     return { filter: filters.length - 1, bits, shards };
   };
   await lanes.useNames(names);
-  const step = countStep(profiles, countBits);
   const tableBits = tableBitsOf(layout);
   if (fingerprintBits > 0 && profiles.count > 0) {
     const plan = addFilter("hosts", tableBits, profiles.count);
-    const shards = hostShards(profiles, layout, step, plan);
+    const shards = hostShards(profiles, layout, plan);
     await lanes.run(batches(shards, HOST_SHARDS), async (lane, batch) => {
       store.add(await lane.solve(batch, tableBits, fingerprintBits));
     });
@@ -94,54 +68,57 @@ export async function packNames(
     const count = counts.reduce((sum, one) => sum + one[bits], 0);
     return count === 0 || bits === 0 ? [] : [addFilter("rows", bits, count)];
   });
-  const voids = voidSelections(layout);
-  const voidCount = voids.reduce((sum, { kind }) => sum + countNames(map, kind), 0);
-  const voidPlans = voidCount === 0 ? [] : [addFilter("voids", VOID_BITS, voidCount)];
   const pieces: ShardNames[] = [];
-  const build = async (
-    lane: PackLane,
-    partition: number,
-    selections: readonly NameSelection[],
-    plans: readonly FilterPlan[],
-  ): Promise<void> => {
-    if (plans.length === 0) return;
-    const built = await lane.build(partition, selections, plans);
-    for (const run of built.runs) store.add(run);
-    pieces.push(...built.pieces);
-  };
   await lanes.run(partitions, async (lane, partition) => {
-    await build(lane, partition, rows, rowPlans);
-    await build(lane, partition, voids, voidPlans);
+    if (rowPlans.length > 0) {
+      const built = await lane.build(partition, rows, rowPlans);
+      for (const run of built.runs) store.add(run);
+      pieces.push(...built.pieces);
+    }
     onBuilt?.(1 / partitions.length);
   });
   await lanes.run(joinPieces(pieces), async (lane, shard) => {
     const { bits } = filters[shard.filter];
     store.add(await lane.solve([shard], bits, bits));
   });
+  const voids = voidsOf(names);
   return formatHead(
     {
       headers: info.headers,
       queries: map.kinds.queries,
       rows: profiles.rowCount,
       hosts: profiles.count,
-      voids: profiles.voidCount,
+      voids: voids.length / 2,
       table: {
         fingerprint: fingerprintBits,
         descriptor: descriptorBits,
-        count: countBits,
-        step,
-        period: layout.periods?.bits,
       },
-      // They are found out when the table is there, and take no more bytes.
-      periods: layout.periods && Array.from({ length: layout.periods.count }, () => [9999, 9999]),
       hostWildcards: profiles.hostWildcards >>> 0,
       hostSpreads: profiles.hostSpreads >>> 0,
       filters,
       source: { rows: info.sourceRows, sha256: info.sha256 },
-      delta: info.delta,
     },
     layout.descriptors,
     store.directory(filters.map(({ bits }) => bits)),
+    voids,
+  );
+}
+
+/** The hashes of all voids, both halves of each; sorted by the low half, then by the other. */
+function voidsOf({ parts, partitionBits }: MapNames): Uint32Array {
+  const hashes: bigint[] = [];
+  for (let partition = 0; partition < 2 ** partitionBits; partition++) {
+    for (const { names } of parts) {
+      for (const chunk of namesOf(names, listOf(LIST.voids, partitionBits, partition))) {
+        for (let at = 0; at < chunk.length; at += NAME_WORDS) {
+          hashes.push((BigInt(chunk[at]) << 32n) | BigInt(chunk[at + 1]));
+        }
+      }
+    }
+  }
+  const sorted = BigUint64Array.from(new Set(hashes)).sort();
+  return Uint32Array.from(
+    [...sorted].flatMap((hash) => [Number(hash >> 32n), Number(hash & 0xffffffffn)]),
   );
 }
 
@@ -151,7 +128,7 @@ function batches<T>(all: readonly T[], size: number): T[][] {
   );
 }
 
-function countNames({ names }: ScannedMap, kind: NameSelection["kind"]): number {
+export function countNames({ names }: ScannedMap, kind: NameSelection["kind"]): number {
   if (names === undefined) return 0;
   const { parts, partitionBits } = names;
   const first = kind * 2 ** partitionBits;
@@ -164,28 +141,19 @@ function countNames({ names }: ScannedMap, kind: NameSelection["kind"]): number 
 
 /** Which names are rows, and of how many bits: home pages, `/*` and `com,cnn,*` are, where no descriptor says so. */
 function rowSelections(layout: PackedLayout): NameSelection[] {
-  const widths = (part: "width" | "wideWidth", flag: number): Uint8Array => {
+  const widths = (flag: number): Uint8Array => {
     const ofDescriptors = layout.descriptors.map((one) => {
-      const hasVoids = (one.voidExact | one.voidWildcards) !== 0;
-      const isAll = (one.flags & FLAG.all) !== 0 && !hasVoids;
-      return isAll || (one.flags & flag) !== 0 ? 0 : one[part];
+      const isAll = (one.flags & (FLAG.all | FLAG.voids)) === FLAG.all;
+      return isAll || (one.flags & flag) !== 0 ? 0 : one.width;
     });
     return Uint8Array.from(layout.descriptorOf, (descriptor) => ofDescriptors[descriptor]);
   };
   const rows = [
-    { kind: LIST.rows, widths: widths("width", 0) },
-    { kind: LIST.wide, widths: widths("wideWidth", 0) },
-    { kind: LIST.homes, widths: widths("width", FLAG.home) },
+    { kind: LIST.rows, widths: widths(0) },
+    { kind: LIST.homes, widths: widths(FLAG.home) },
   ];
   const hasTable = layout.fingerprintBits > 0;
-  return hasTable
-    ? rows
-    : [...rows, { kind: LIST.wholes, widths: layout.descriptors[0].wideWidth }];
-}
-
-function voidSelections({ fingerprintBits }: PackedLayout): NameSelection[] {
-  const kinds = fingerprintBits > 0 ? [LIST.voids] : [LIST.voids, LIST.wholeVoids];
-  return kinds.map((kind) => ({ kind, widths: 8 * VOID_BITS }));
+  return hasTable ? rows : [...rows, { kind: LIST.wholes, widths: layout.descriptors[0].width }];
 }
 
 /** Joins the names of each shard that several partitions have. */
@@ -215,7 +183,7 @@ function checkDescriptors(profiles: HostProfiles, layout: PackedLayout): void {
     const { exact, wildcards, flags } = layout.descriptors[layout.descriptorOf[host]];
     const [masks, own] = [profiles.masks[host], profiles.flags[host]];
     // What a descriptor says is true of the host, and all of a host has no other rows.
-    const isTrue = (flags & ~own & (FLAG.home | FLAG.all | FLAG.none)) === 0;
+    const isTrue = (flags & ~own & (FLAG.home | FLAG.all)) === 0;
     const isAll = (flags & FLAG.all) !== 0;
     const home = (own & ~flags & FLAG.home) === 0 ? 0 : 1;
     const all = (own & ~flags & FLAG.all) === 0 ? 0 : 1;
@@ -223,40 +191,28 @@ function checkDescriptors(profiles: HostProfiles, layout: PackedLayout): void {
       isAll ||
       ((((masks & 0xff) | home) & ~exact) === 0 &&
         ((((masks >>> 8) & 0xff) | all) & ~wildcards) === 0 &&
-        (own & ~flags & (FLAG.query | FLAG.anyQuery)) === 0);
+        (own & ~flags & (FLAG.query | FLAG.anyQuery | FLAG.voids)) === 0);
     if (!isTrue || !isFound) throw new Error("a descriptor does not lead to all rows of its host");
   }
-}
-
-/** The bits of a count: powers of two, so many that the largest host has one. */
-function countStep({ count, captures }: HostProfiles, bits: number): number {
-  let most = 1;
-  for (let i = 0; i < count; i++) most = Math.max(most, captures[i]);
-  return Math.max(1, Math.ceil(Math.log2(most + 1) / 2 ** bits));
 }
 
 /** The hosts, dealt out to the shards of their filter. */
 function hostShards(
   profiles: HostProfiles,
   layout: PackedLayout,
-  step: number,
   { filter, shards }: FilterPlan,
 ): ShardNames[] {
-  const { count, low, high, captures } = profiles;
+  const { count, low, high } = profiles;
   const starts = new Uint32Array(shards + 1);
   for (let i = 0; i < count; i++) starts[shardOf(low[i], shards) + 1]++;
   for (let i = 0; i < shards; i++) starts[i + 1] += starts[i];
   const next = starts.slice(0, shards);
   const [lows, highs, values] = Array.from({ length: 3 }, () => new Uint32Array(count));
-  const most = 2 ** layout.countBits - 1;
   for (let host = 0; host < count; host++) {
     const at = next[shardOf(low[host], shards)]++;
-    const level = Math.floor(Math.log2(captures[host] + 1) / step);
     lows[at] = low[host];
     highs[at] = high[host];
-    const period = layout.periods?.numberOf[host] ?? 0;
-    const note = Math.min(most, level) + period * 2 ** layout.countBits;
-    values[at] = layout.descriptorOf[host] + note * 2 ** layout.descriptorBits;
+    values[at] = layout.descriptorOf[host];
   }
   return Array.from({ length: shards }, (_, shard) => {
     const [from, to] = [starts[shard], starts[shard + 1]];
@@ -297,36 +253,26 @@ export function estimatedBytes(map: ScannedMap, layout: PackedLayout): number {
     names += profiles.rows[host] + home;
     eighths += (profiles.rows[host] + home) * width;
   }
-  const [{ width, wideWidth }] = descriptors;
-  eighths += (wideWidth - width) * countNames(map, LIST.wide);
   const isFlat = layout.fingerprintBits === 0;
   const wholes = isFlat ? countNames(map, LIST.wholes) : 0;
   names += wholes;
-  eighths += wholes * wideWidth;
-  const voids = isFlat ? countNames(map, LIST.wholeVoids) : 0;
+  eighths += wholes * descriptors[0].width;
   return (
     ESTIMATED_HEAD_BYTES +
-    8 * descriptors.length +
-    PERIOD_BYTES * (layout.periods?.count ?? 0) +
+    4 * descriptors.length +
     filterBytes(profiles.count, tableBitsOf(layout)) +
     filterBytes(names, eighths / 8 / Math.max(1, names)) +
-    filterBytes(profiles.voidCount + voids, VOID_BITS)
+    VOID_BYTES * countNames(map, LIST.voids)
   );
 }
 
 /** The bits of a value in the table of hosts; 0 without a table. */
-function tableBitsOf({
-  fingerprintBits,
-  descriptorBits,
-  countBits,
-  periods,
-}: PackedLayout): number {
-  if (fingerprintBits === 0) return 0;
-  return fingerprintBits + descriptorBits + countBits + (periods?.bits ?? 0);
+function tableBitsOf({ fingerprintBits, descriptorBits }: PackedLayout): number {
+  return fingerprintBits === 0 ? 0 : fingerprintBits + descriptorBits;
 }
 
-/** Of a period in the header. */
-const PERIOD_BYTES = 12;
+/** Of a void in the head. */
+export const VOID_BYTES = 8;
 /** Of a header, about. */
 const ESTIMATED_HEAD_BYTES = 800;
 

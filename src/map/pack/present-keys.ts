@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { compareColumns } from "../../ukvs/record.ts";
 import { ioError, systemCode } from "../../errors.ts";
 import { FileSource } from "../../files/input-file.ts";
-import { presentKeys } from "../../surt/key.ts";
+import { askedKey } from "../../surt/spelling.ts";
 import { headerText, SIZE_HEADER, UkvsHeaders } from "../../ukvs/header.ts";
 import { openLogicalMaps } from "../logical-map.ts";
 import { mergeMaps } from "../merge-maps.ts";
@@ -64,7 +64,7 @@ async function presentParts(
         const row = rowAt(batch, i, 0);
         const older = isOlderKey(row.bytes, 0, row.keyEnd, fields);
         const key = older ? decoder.decode(row.bytes.subarray(0, row.keyEnd)) : "";
-        const keys = older ? presentKeys(key, fields) : [key];
+        const keys = older ? [askedKey(key, fields)] : [key];
         found.push(...keys.filter((one) => one !== key).map((one) => withKey(row, one)));
         if (keys.includes(key)) yield row;
       }

@@ -3,7 +3,7 @@ import { compareBytes, SLASH } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
 import { fileChunks, FileSource } from "../../files/input-file.ts";
 import type { Fields } from "../../ukvs/header.ts";
-import { nodeName } from "../compact/budget/budget-survey.ts";
+import { nodeName } from "../compact/key-tree.ts";
 import type { PackLanes } from "./pack-job.ts";
 import { mapParts, type ScanCut } from "./scan-map.ts";
 

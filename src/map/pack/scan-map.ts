@@ -1,16 +1,17 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { compareBytes } from "../../bytes/bytes.ts";
-import { ioError, isMementoMapError } from "../../errors.ts";
+import { isMementoMapError } from "../../errors.ts";
 import { cutAfter, type FileSource } from "../../files/input-file.ts";
 import { checkSize, refuseNoRecords, type UkvsHeaders } from "../../ukvs/header.ts";
 import { headOf } from "../compact/run/compact-files.ts";
-import { wholeMapHeaders } from "../lookup/map-head.ts";
+import { wholeMapHeaders } from "../../ukvs/head.ts";
 import type { MapNames } from "./build-shards.ts";
 import { HostProfiles } from "./host-profiles.ts";
 import type { PackLanes } from "./pack-job.ts";
 import { OlderKeys } from "./older-keys.ts";
-import type { RowKinds } from "./row-name.ts";
-import type { MapPart, ScanResult, ScanTask } from "./scan-part.ts";
+import { type MapPart, openFile } from "./map-rows.ts";
+import type { RowKinds } from "./name-scan.ts";
+import type { ScanResult, ScanTask } from "./scan-part.ts";
 
 /** What is packed of a map. */
 export interface ScannedMap {
@@ -148,14 +149,6 @@ export function mapParts(
 
 function isInOrder(before: Uint8Array, key: Uint8Array): boolean {
   return compareBytes(before, key) < 0;
-}
-
-function openFile(path: string): number {
-  try {
-    return openSync(path, "r");
-  } catch (error) {
-    throw ioError(error, path);
-  }
 }
 
 function partitionBitsFor(bytes: number): number {

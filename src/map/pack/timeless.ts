@@ -23,12 +23,6 @@ export class Timeless implements RowSink {
   #rows: Uint8Array[] = [];
   #captures = 0;
   #isFirst = true;
-  readonly #onHeld: (row: MapRow) => void;
-
-  /** @param onHeld called with each row that holds something. */
-  constructor(onHeld: (row: MapRow) => void) {
-    this.#onHeld = onHeld;
-  }
 
   add(row: MapRow): void {
     const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
@@ -38,7 +32,6 @@ export class Timeless implements RowSink {
       this.#isFirst = false;
     }
     if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
-    this.#onHeld(row);
     this.#captures += Math.max(1, frequencyCount(bytes, frequencyStart, frequencyEnd));
   }
 

@@ -2,7 +2,6 @@ import { CLOSE_PAREN, COMMA, compareBytes, LF, SPACE } from "../../bytes/bytes.t
 import { MementoMapError, quote } from "../../errors.ts";
 import { type KeyRange, mergeRuns, rowPart } from "../generate/runs.ts";
 import { readingRuns } from "../generate/stored-runs.ts";
-import { loadPublicSuffix, suffixLabels } from "../compact/budget/tree-survey.ts";
 import type { RunFile } from "./run-file.ts";
 
 /** The ranges of keys between cuts, in order. */
@@ -30,7 +29,6 @@ export function chooseCuts(runs: readonly RunFile[], ranges: number): Uint8Array
     .map((key) => surtOf(key))
     .filter((key) => isText(key))
     .sort(compareBytes);
-  const domainOf = domainFinder();
   const reach = Math.floor((sample.length / ranges) * MAX_MOVE);
   const cuts: Uint8Array[] = [];
   for (let range = 1; range < ranges; range++) {
@@ -93,19 +91,12 @@ function isText(key: Uint8Array): boolean {
   }
 }
 
-function domainFinder(): (key: Uint8Array) => Uint8Array | undefined {
-  const publicSuffix = loadPublicSuffix();
-  return (key) => {
-    const hostEnd = key.indexOf(CLOSE_PAREN);
-    if (hostEnd === -1) return undefined;
-    const labels = suffixLabels(decoder.decode(key.subarray(0, hostEnd)), publicSuffix) + 1;
-    let at = -1;
-    for (let label = 0; label < labels; label++) {
-      at = key.indexOf(COMMA, at + 1);
-      if (at === -1 || at > hostEnd) return key.subarray(0, hostEnd);
-    }
-    return key.subarray(0, at);
-  };
+/** The first two labels of a key: `com,cnn`. */
+function domainOf(key: Uint8Array): Uint8Array | undefined {
+  const hostEnd = key.indexOf(CLOSE_PAREN);
+  if (hostEnd === -1) return undefined;
+  const second = key.indexOf(COMMA, key.indexOf(COMMA) + 1);
+  return key.subarray(0, second === -1 || second > hostEnd ? hostEnd : second);
 }
 
 /** Cuts as the lines of a file. */

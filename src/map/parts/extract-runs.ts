@@ -1,17 +1,11 @@
+import type { Writable } from "node:stream";
 import { join } from "node:path";
 import { withOutput } from "../../files/output-file.ts";
-import { storeAll } from "../generate/generate-files.ts";
-import type { GenerateOptions } from "../generate/generate-plan.ts";
-import { type ReadingSummary, readingSummary, withIndexesRead } from "../generate/read-indexes.ts";
-import type { RunIndex } from "../generate/runs.ts";
+import { type GenerateOptions, type ReadingSummary, withKeysRead } from "../generate/generate.ts";
 import { combineRuns } from "../generate/stored-runs.ts";
-import { writeRanges } from "./cut-run.ts";
-import { type MapRunFooter, writeRunFile } from "./run-file.ts";
-import type { Writable } from "node:stream";
+import { writeRunFile } from "./run-file.ts";
 
 export interface ExtractOptions extends Omit<GenerateOptions, "add"> {
-  /** Writes one run for each range, into a folder. */
-  readonly cuts?: readonly Uint8Array[] | undefined;
   readonly stdout: Writable;
 }
 
@@ -24,45 +18,22 @@ export interface ExtractSummary extends ReadingSummary {
 
 /**
  * Reads index files into the sorted, counted keys that `generate` makes rows of, and writes them as a
- * run: to the file `path`, or with cuts as one run for each range, to the folder `path`.
+ * run, to the file `path`.
  *
- * @throws as generateFiles
+ * @throws as withKeysRead
  */
 export async function extractRuns(
   paths: readonly string[],
   path: string | undefined,
   options: ExtractOptions,
 ): Promise<ExtractSummary> {
-  const { cuts, interrupt, stdout } = options;
-  return withIndexesRead(paths, options, async (read) => {
-    const { lanes, finished, scratch, plan } = read;
-    const stored = await storeAll(lanes, finished);
-    const { maxOpenRuns } = options;
-    const runs = await combineRuns(stored, lanes, { scratch, interrupt, maxOpenRuns });
-    const footer: MapRunFooter = {
-      keys: {
-        originals: options.originals ?? false,
-        distinct: plan.isDistinct,
-        queries: options.queries ?? false,
-        datetimeDigits: options.datetimeDigits ?? 0,
-      },
-      description: read.description,
-      counts: read.counts,
-    };
-    const streams = { stdout, interrupt };
-    const written: RunIndex[] = [];
-    const spare = join(scratch, "whole.run");
-    if (cuts === undefined || path === undefined) {
-      await withOutput(path, streams, async (output) => {
-        written.push(await writeRunFile(output, runs, {}, footer, spare));
-      });
-    } else {
-      written.push(...(await writeRanges(path, runs, cuts, () => footer, { ...streams, spare })));
-    }
-    return {
-      ...readingSummary(read),
-      keys: written.reduce((sum, { keys }) => sum + keys, 0),
-      bytes: written.reduce((sum, { byteLength }) => sum + byteLength, 0),
-    };
+  const { interrupt, stdout, maxOpenRuns } = options;
+  return withKeysRead(paths, options, async ({ runs, lanes, scratch, ...read }) => {
+    const left = await combineRuns(runs, lanes, { scratch, interrupt, maxOpenRuns });
+    const footer = { keys: read.keys, description: read.description, counts: read.summary.counts };
+    const index = await withOutput(path, { stdout, interrupt }, (output) =>
+      writeRunFile(output, left, footer, join(scratch, "whole.run")),
+    );
+    return { ...read.summary, keys: index.keys, bytes: index.byteLength };
   });
 }

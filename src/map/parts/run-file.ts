@@ -1,23 +1,16 @@
-import { createHash } from "node:crypto";
-import { open, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { isRun, joinBytes, RUN_MAGIC } from "../../bytes/bytes.ts";
 import { ioError, MementoMapError } from "../../errors.ts";
 import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
 import { copyToOutput, type Output } from "../../files/output-file.ts";
 import type { Interrupt } from "../../interruption.ts";
-import { decompressedHead } from "../../input/file-inputs.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
+import type { RunKeys } from "../generate/generate.ts";
 import type { IndexCounts } from "../generate/index-counts.ts";
 import type { MapDescription } from "../generate/map-rows.ts";
-import { type KeyRange, mergedKeys, type RunIndex, sliceRun, writeRun } from "../generate/runs.ts";
-import {
-  combineStored,
-  readingRun,
-  readingRuns,
-  type StoredRun,
-  writingTo,
-} from "../generate/stored-runs.ts";
+import type { RunIndex } from "../generate/runs.ts";
+import { combineStored, type FileRun, type StoredRun } from "../generate/stored-runs.ts";
 
 /*
  * The file of a run, which one process writes and others merge:
@@ -35,61 +28,33 @@ const MAGIC = RUN_MAGIC;
 const TAIL_BYTES = 16;
 const VERSION = 1;
 
-/** How the keys of a run are made; runs are merged only where all of it is the same. */
-export interface RunKeys {
-  readonly originals: boolean;
-  readonly distinct: boolean;
-  readonly queries: boolean;
-  readonly datetimeDigits: number;
-}
-
-/** Which range a run was cut to. */
-interface RunRange {
-  readonly number: number;
-  readonly of: number;
-  /** Of all cuts, see {@link cutsDigest}. */
-  readonly cuts: string;
-}
-
-/** What a run of the keys of a map says of itself. */
-export interface MapRunFooter {
+/** What a run says of itself. */
+export interface RunFooter {
   readonly keys: RunKeys;
   /** What a map of what was read says of itself. */
   readonly description: MapDescription;
   readonly counts: IndexCounts;
-  readonly range?: RunRange | undefined;
 }
 
-/** What a run says of itself: one for a map, or one of captures for an analysis. */
-export type RunFooter = Partial<MapRunFooter> & { readonly captures?: unknown };
-
 /** A run in a file, with what it says of itself. */
-export interface RunFile extends StoredRun, RunFooter {
+export interface RunFile extends FileRun, RunFooter {
   /** Named in errors. */
   readonly name: string;
 }
 
-/** Names a list of cuts. */
-export function cutsDigest(cuts: readonly Uint8Array[]): string {
-  const hash = createHash("sha256");
-  for (const cut of cuts) hash.update(cut).update("\n");
-  return hash.digest("hex").slice(0, 16);
-}
-
 /**
- * Merges runs within a range and writes them as one file of a run.
+ * Merges runs and writes them as one file of a run.
  *
  * @param scratch a file that may be made on the way.
  */
 export async function writeRunFile(
   output: Output,
   runs: readonly StoredRun[],
-  range: KeyRange,
   footer: RunFooter,
   scratch: string,
 ): Promise<RunIndex> {
   await output.write(MAGIC);
-  const index = await writeMerged(output, runs, range, scratch);
+  const index = await writeMerged(output, runs, scratch);
   await output.write(encodeFooter(footer, index));
   return index;
 }
@@ -97,28 +62,16 @@ export async function writeRunFile(
 async function writeMerged(
   output: Output,
   runs: readonly StoredRun[],
-  range: KeyRange,
   scratch: string,
 ): Promise<RunIndex> {
   const [only] = runs;
-  const isWholeFile = runs.length === 1 && only.start === undefined;
-  if (isWholeFile && range.from === undefined && range.to === undefined) {
-    await copyToOutput(only.path, output);
+  if (runs.length === 1 && "bytes" in only) {
+    await output.write(only.bytes);
     return only.index;
   }
-  const { place } = output;
-  if (place === undefined) {
-    const { path, index } = combineStored({ runs, range, path: scratch });
-    await copyToOutput(path, output);
-    return index;
-  }
-  const { path, offset } = place;
-  const index = writingTo({ path, offset, name: output.name }, (write) =>
-    runs.length === 1
-      ? readingRun(only, (read) => sliceRun(only.index, read, range, write))
-      : readingRuns(runs, range.from, (readers) => writeRun(mergedKeys(readers, range), write)),
-  );
-  place.skip(index.byteLength);
+  const { path, index } =
+    runs.length === 1 && "path" in only ? only : combineStored({ runs, path: scratch });
+  await copyToOutput(path, output);
   return index;
 }
 
@@ -214,13 +167,6 @@ async function readFooter(source: FileSource): Promise<RunFile> {
   }));
   const index = { byteLength: run.byteLength, keys: run.keys, blocks };
   return { ...said, name, path, start: MAGIC.length, index };
-}
-
-/** The first bytes of a file, which may be compressed; none of a pipe, or where opening it will fail. */
-export async function startOfFile(path: string): Promise<Uint8Array> {
-  const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
-  if (stats?.isFile() !== true) return new Uint8Array(0);
-  return decompressedHead(path).catch(() => new Uint8Array(0));
 }
 
 /** Opens the files of runs; those that are compressed go through files in the folder `scratch`. */

@@ -1,10 +1,10 @@
+import { formatShort, shortPercent } from "../../format.ts";
 import { escapeHtml } from "../html.ts";
-import { shortNumber, shortPercent } from "../text-format.ts";
 import {
   axesSvg,
   CHART,
   type Drawing,
-  legendHtml,
+  type LegendItem,
   NO_DATA,
   px,
   type TickText,
@@ -32,7 +32,7 @@ interface BarChart {
 const MAX_NAMES = 8;
 
 export function barChart(chart: BarChart): Drawing {
-  const { bars, layers, text = shortNumber } = chart;
+  const { bars, layers, text = formatShort } = chart;
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
   const max = Math.max(0, ...sums);
   if (max === 0) return NO_DATA;
@@ -63,10 +63,8 @@ export function barChart(chart: BarChart): Drawing {
   return { legend: blockLegend(layers), marks: axes + marks.join("") + base };
 }
 
-function blockLegend(layers: readonly Layer[]): string {
-  return legendHtml(
-    layers.map(({ name, color }, i) => ({ name, color: color ?? i, style: "block" })),
-  );
+function blockLegend(layers: readonly Layer[]): LegendItem[] {
+  return layers.map(({ name, color }, i) => ({ name, color: color ?? i, style: "block" }));
 }
 
 /** Shares of several things; each adds up to at most 1. */

@@ -1,11 +1,11 @@
+import { formatShort } from "../../format.ts";
 import { escapeHtml } from "../html.ts";
-import { shortNumber } from "../text-format.ts";
 import type { Scale } from "./scales.ts";
 
-/** What a chart draws: SVG marks, and HTML of the legend above them. */
+/** What a chart draws: SVG marks, and the legend above them. */
 export interface Drawing {
   readonly marks: string;
-  readonly legend?: string | undefined;
+  readonly legend?: readonly LegendItem[] | undefined;
   readonly height?: number | undefined;
 }
 
@@ -27,10 +27,10 @@ export const NO_DATA: Drawing = {
 
 /** The drawing as an image with a text alternative. */
 export function drawingHtml(
-  { marks, legend = "", height = CHART.height }: Drawing,
+  { marks, legend = [], height = CHART.height }: Drawing,
   description: string,
 ): string {
-  return `${legend}<svg class="drawing" viewBox="0 0 ${CHART.width} ${height}" role="img" aria-label="${escapeHtml(description)}" preserveAspectRatio="xMidYMid meet">${marks}</svg>`;
+  return `${legendHtml(legend)}<svg class="drawing" viewBox="0 0 ${CHART.width} ${height}" role="img" aria-label="${escapeHtml(description)}" preserveAspectRatio="xMidYMid meet">${marks}</svg>`;
 }
 
 /** A number for an SVG attribute: two decimals are a hundredth of a pixel. */
@@ -47,8 +47,8 @@ export interface Axis {
 }
 
 export function axesSvg(x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
-  const { name: xName, text: xText = shortNumber } = xAxis;
-  const { name: yName, text: yText = shortNumber } = yAxis;
+  const { name: xName, text: xText = formatShort } = xAxis;
+  const { name: yName, text: yText = formatShort } = yAxis;
   const [left, right] = X_RANGE;
   const [bottom, top] = Y_RANGE;
   const grid = y.ticks.map((tick) => {
@@ -62,8 +62,11 @@ export function axesSvg(x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
   return `${grid.join("")}<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>${marks.join("")}<text class="name" x="${px((left + right) / 2)}" y="${CHART.height - 8}" text-anchor="middle">${escapeHtml(xName)}</text><text class="name" transform="translate(15 ${px((bottom + top) / 2)}) rotate(-90)" text-anchor="middle">${escapeHtml(yName)}</text>`;
 }
 
-/** A place of the palette: of series without an order, or of steps that have one. */
-export type Color = number | { readonly step: number; readonly of: number };
+/** A place of the palette: of series without an order, of steps that have one, or of a heat map. */
+export type Color =
+  | number
+  | { readonly step: number; readonly of: number }
+  | { readonly heat: number };
 
 const COLORS = 8;
 
@@ -73,6 +76,7 @@ export const NEUTRAL: number = 2 * COLORS - 1;
 /** The class of a colour; see the style of charts. Ordered steps are spread over the whole ramp. */
 export function colorClass(color: Color): string {
   if (typeof color === "number") return `c${color % COLORS}`;
+  if ("heat" in color) return `h${color.heat}`;
   const { step, of } = color;
   return `o${of < 2 ? 0 : Math.round((Math.min(step, of - 1) / (of - 1)) * (COLORS - 1))}`;
 }
@@ -86,24 +90,22 @@ export interface LegendItem {
   readonly shape?: number | undefined;
 }
 
-const LINE_KEY = 'class="key" viewBox="0 0 24 14"';
-/** The key of something that is drawn as an area. */
-export const BLOCK_KEY = 'class="key block" viewBox="0 0 14 14"';
+/** The key of a legend's item, as marks in a box of 24 by 14, or of 14 by 14 for what is drawn as an area. */
+export function keySvg({ color, style, shape }: LegendItem): string {
+  const tone = colorClass(color);
+  if (style === "block")
+    return `<rect class="bar ${tone}" x="0" y="1" width="14" height="12" rx="2"/>`;
+  const dashed = style === "dashed" ? " dashed" : "";
+  const line = style === "points" ? "" : `<path class="line ${tone}${dashed}" d="M0 7H24"/>`;
+  return line + (shape === undefined ? "" : markerSvg(shape, { x: 12, y: 7, classes: tone }));
+}
 
 /** The names of series beside their colours and markers; none for a single one. */
-export function legendHtml(items: readonly LegendItem[]): string {
+function legendHtml(items: readonly LegendItem[]): string {
   if (items.length < 2) return "";
-  const keys = items.map(({ name, color, style, shape }) => {
-    const tone = colorClass(color);
-    const line =
-      style === "block"
-        ? `<rect class="bar ${tone}" x="0" y="1" width="14" height="12" rx="2"/>`
-        : style === "points"
-          ? ""
-          : `<path class="line ${tone}${style === "dashed" ? " dashed" : ""}" d="M0 7H24"/>`;
-    const marker = shape === undefined ? "" : markerSvg(shape, { x: 12, y: 7, classes: tone });
-    const key = style === "block" ? BLOCK_KEY : LINE_KEY;
-    return `<li><svg ${key} aria-hidden="true">${line}${marker}</svg>${escapeHtml(name)}</li>`;
+  const keys = items.map((item) => {
+    const [name, width] = item.style === "block" ? ["key block", 14] : ["key", 24];
+    return `<li><svg class="${name}" viewBox="0 0 ${width} 14" aria-hidden="true">${keySvg(item)}</svg>${escapeHtml(item.name)}</li>`;
   });
   return `<ul class="legend">${keys.join("")}</ul>`;
 }

@@ -1,6 +1,6 @@
+import { formatCount, formatShort, lowerCase } from "../../format.ts";
 import { escapeHtml } from "../html.ts";
-import { lowerCase, shortNumber, wholeNumber } from "../text-format.ts";
-import { BLOCK_KEY, CHART, type Drawing, px } from "./drawing.ts";
+import { CHART, type Drawing, type LegendItem, px } from "./drawing.ts";
 
 export interface HeatMap {
   readonly corner: string;
@@ -37,10 +37,10 @@ export function heatMap(map: HeatMap): Drawing {
     cells.map((cell, j) => {
       const [x, y] = [LEFT + j * width, TOP + i * rowHeight];
       const level = heatLevel(cell, most);
-      const what = cell === null ? "not known" : wholeNumber(cell);
+      const what = cell === null ? "not known" : formatCount(Math.round(cell));
       const tip = `${name} × ${columns[j]}: ${what}`;
       const number = showsNumbers
-        ? `<text class="cell${level >= STRONG ? " strong" : ""}" x="${px(x + width / 2)}" y="${px(y + rowHeight / 2)}" dy="0.34em" text-anchor="middle">${cell === null ? "N/A" : cell === 0 ? "·" : shortNumber(cell)}</text>`
+        ? `<text class="cell${level >= STRONG ? " strong" : ""}" x="${px(x + width / 2)}" y="${px(y + rowHeight / 2)}" dy="0.34em" text-anchor="middle">${cell === null ? "N/A" : cell === 0 ? "·" : formatShort(cell)}</text>`
         : "";
       return `<rect class="heat h${level}" x="${px(x + 1)}" y="${px(y + 1)}" width="${px(width - 2)}" height="${rowHeight - 2}" rx="2" data-tip="${escapeHtml(tip)}"/>${number}`;
     }),
@@ -59,7 +59,7 @@ export function heatMap(map: HeatMap): Drawing {
 }
 
 /** Which colour stands for how many: none, then the least number of each strength that is used. */
-function heatScale(most: number): string {
+function heatScale(most: number): LegendItem[] {
   const starts = new Map<number, number>([[0, 0]]);
   for (let level = 1; level <= LEVELS; level++) {
     const from = Math.max(1, Math.ceil((most + 1) ** ((level - 0.5) / LEVELS) - 1));
@@ -68,9 +68,9 @@ function heatScale(most: number): string {
   const shown = [...starts].filter(
     ([level], i, all) => all.length <= 6 || level === 0 || (all.length - 1 - i) % 2 === 0,
   );
-  const keys = shown.map(
-    ([level, from]) =>
-      `<li><svg ${BLOCK_KEY} aria-hidden="true"><rect class="heat h${level}" x="0" y="1" width="14" height="12" rx="2"/></svg>${from === 0 ? "none" : `from ${shortNumber(from)}`}</li>`,
-  );
-  return `<ul class="legend">${keys.join("")}</ul>`;
+  return shown.map(([heat, from]) => ({
+    name: from === 0 ? "none" : `from ${formatShort(from)}`,
+    color: { heat },
+    style: "block",
+  }));
 }

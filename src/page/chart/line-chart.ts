@@ -1,11 +1,10 @@
-import { shortNumber } from "../text-format.ts";
+import { formatShort } from "../../format.ts";
 import {
   axesSvg,
   type Axis,
   type Color,
   colorClass,
   type Drawing,
-  legendHtml,
   markerSvg,
   NO_DATA,
   px,
@@ -74,14 +73,12 @@ export function lineChart(chart: LineChart): Drawing {
   const lines = chart.series.map((series, i) => seriesSvg(series, i, chart, { x, y }));
   const axes = axesSvg(x, y, chart.x, chart.y);
   const named = chart.legend ?? chart.series;
-  const legend = legendHtml(
-    named.map(({ name, style = "line", color }, i) => ({
-      name,
-      style,
-      color: colorOf(color ?? i, style, chart),
-      shape: style === "dashed" ? undefined : (color ?? i),
-    })),
-  );
+  const legend = named.map(({ name, style = "line", color }, i) => ({
+    name,
+    style,
+    color: colorOf(color ?? i, style, chart),
+    shape: style === "dashed" ? undefined : (color ?? i),
+  }));
   return { legend, marks: axes + lines.join("") };
 }
 
@@ -118,8 +115,8 @@ function seriesSvg(
       ? ""
       : `<path class="line ${color}${style === "dashed" ? " dashed" : ""}" d="M${at.map(({ x, y }) => `${px(x)} ${px(y)}`).join("L")}"/>`;
   if (style === "dashed") return path;
-  const xText = chart.x.text ?? shortNumber;
-  const yText = chart.y.text ?? shortNumber;
+  const xText = chart.x.text ?? formatShort;
+  const yText = chart.y.text ?? formatShort;
   let last = { x: -Infinity, y: 0 };
   const dots = shown.map((point, i) => {
     const here = at[i] ?? last;

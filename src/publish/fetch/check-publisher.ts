@@ -1,3 +1,4 @@
+import { formatAmount } from "../../format.ts";
 import { createHash } from "node:crypto";
 import { MemorySource } from "../../bytes/byte-source.ts";
 import { isPacked, joinBytes, LF } from "../../bytes/bytes.ts";
@@ -13,14 +14,14 @@ import {
 } from "./discover.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
 import { parseLinkHeader } from "../../memento/links.ts";
-import { formatAmount, isMementoMapError } from "../../errors.ts";
-import { mapHeadOf, type PageMark, pageMark } from "../../map/lookup/map-head.ts";
+import { isMementoMapError } from "../../errors.ts";
+import { mapHeadOf, type PageMark, pageMark } from "../../ukvs/head.ts";
 import { validateMap } from "../../map/validate-map.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { peekHead } from "../../input/file-inputs.ts";
+import { peekHead } from "../../input/stream-lines.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { headersOf as packedHeaders } from "../../packed/packed-file.ts";
-import { checkPacked } from "../../packed/packed-parts.ts";
+import { checkPacked } from "../../packed/read-packed.ts";
 import { MapReader, type ReadMap } from "./map-reader.ts";
 import { interruptibleChunks } from "../../interruption.ts";
 

@@ -164,7 +164,7 @@ async function downloadOnce(
 }
 
 /** What is remembered of a response. */
-export function downloadOf(response: HttpResponse): Download {
+function downloadOf(response: HttpResponse): Download {
   const headers = keptHeaders(response, KEPT_HEADERS);
   const { etag, "last-modified": lastModified } = headers;
   return { status: response.status, headers, part: { url: response.url, etag, lastModified } };
@@ -187,7 +187,7 @@ async function store(
     await response.discard();
     throw ACCEPTED_CODINGS.has(coding)
       ? tooLarge(response.url, options.maxBytes)
-      : httpRefusal(response.url, `it came in a coding that was not asked for, ${coding}`);
+      : httpRefusal(response.url, `unexpected Content-Encoding: ${coding}`);
   }
   const etag = response.headers.get("etag") ?? "";
   if (from === 0) {
@@ -268,7 +268,7 @@ async function sizeOf(path: string): Promise<number> {
 
 function badStatus({ status, url, headers }: HttpResponse): Failure {
   const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());
-  const retryAfter = askedMs === undefined ? "" : `, and wants to be asked in ${askedMs / 1000} s`;
+  const retryAfter = askedMs === undefined ? "" : ` (Retry-After: ${askedMs / 1000} s)`;
   const error = httpFailure(url, `the server answered with status ${status}${retryAfter}`);
   return { error, askedMs, mayPass: isTemporary(status) };
 }

@@ -12,7 +12,6 @@ import { removeAbandonedScratch, withTempDir } from "../../files/scratch.ts";
 import {
   download,
   type Download,
-  downloadOf,
   type FetchedPart,
   type FetchState,
   forget,
@@ -20,7 +19,6 @@ import {
   partPaths,
   statePath,
 } from "./download.ts";
-import { restRequest, takeRest } from "./fetch-rest.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { type DownloadedPage, fetchPages, pageOf, takeMap } from "./take-map.ts";
 
@@ -62,8 +60,6 @@ export interface FetchResult {
   readonly method: FetchState["method"];
   /** Bytes of the map's file. */
   readonly bytes: number;
-  /** Bytes of deltas that were added to it; undefined where the whole map was fetched. */
-  readonly added?: number | undefined;
   readonly pages: number;
   /** How long it may be used before it is asked for again, by RFC 9111. */
   readonly freshForMs: number;
@@ -80,8 +76,7 @@ const CACHE_HEADERS = ["cache-control", "expires", "date", "age", "etag", "last-
  *
  * The map is downloaded beside the file, put together from its pages if it has some, and checked
  * line by line (packed ones part by part); only then the file is replaced, in one step. Whatever fails
- * before, the old map stays. Of a packed map that is held, only the deltas that are new are fetched.
- * A small file beside the map remembers tags and freshness. Memory: a few chunks, and the deltas.
+ * before, the old map stays. A small file beside the map remembers tags and freshness. Memory: a few chunks.
  *
  * Two that fetch into one file at the same time would spoil each other's download: the second is
  * refused.
@@ -170,11 +165,9 @@ class Fetching {
 
   /** Asks whether what is held is current; undefined if there is another map to fetch. */
   async #refresh(held: FetchState): Promise<FetchResult | undefined> {
-    const rest = await restRequest(this.#target);
     let policy: CachePolicy | undefined;
     for (const part of held.parts) {
-      const response = await this.#askWhetherCurrent(part, rest);
-      if (response?.status === 206) return this.#takeRest(held, response);
+      const response = await this.#askWhetherCurrent(part);
       await response?.discard();
       if (response?.status !== 304) return undefined;
       policy ??= revalidated(held, keptHeaders(response, CACHE_HEADERS));
@@ -193,30 +186,17 @@ class Fetching {
     };
   }
 
-  /** Of a packed map, asks for what follows the bytes that are held. */
-  async #askWhetherCurrent(
-    { url, etag, lastModified }: FetchedPart,
-    rest: Record<string, string> = { "Accept-Encoding": "gzip" },
-  ): Promise<HttpResponse | undefined> {
+  async #askWhetherCurrent({
+    url,
+    etag,
+    lastModified,
+  }: FetchedPart): Promise<HttpResponse | undefined> {
     if (etag === undefined && lastModified === undefined) return undefined;
     const condition: Record<string, string> =
       etag === undefined ? { "If-Modified-Since": lastModified ?? "" } : { "If-None-Match": etag };
     const { signal, packed } = this.#options;
-    const headers = { ...condition, ...rest, ...acceptedForm(packed) };
+    const headers = { ...condition, "Accept-Encoding": "gzip", ...acceptedForm(packed) };
     return this.#client.request(url, { headers, signal });
-  }
-
-  /** Adds deltas to the packed map that is held; undefined if there is another map to fetch. */
-  async #takeRest(held: FetchState, response: HttpResponse): Promise<FetchResult | undefined> {
-    const { maxBytes = DEFAULT_MAX_BYTES, isForced, maxShrink } = this.#options;
-    const added = await takeRest(response, this.#target, {
-      ...this.#options,
-      maxBytes,
-      maxShrink: isForced === true ? 1 : maxShrink,
-    });
-    if (added === undefined) return undefined;
-    const fetched = downloadOf(response);
-    return { ...(await this.#note(held, fetched, undefined, added.headers)), added: added.bytes };
   }
 
   async #place(): Promise<Place> {
@@ -311,9 +291,9 @@ class Fetching {
 }
 
 function warningsOf({ id }: UkvsHeaders, archive: string): string[] {
-  if (id === undefined) return ["the map does not say which archive it is of"];
+  if (id === undefined) return ["the map names no archive (!id)"];
   const isSame = URL.canParse(id) && new URL(id).host === new URL(archive).host;
-  return isSame ? [] : [`the map says that it is of ${id}, and was fetched as that of ${archive}`];
+  return isSame ? [] : [`the map names another archive (!id is ${id}) than ${archive}`];
 }
 
 function policyOf({ part, status, headers }: Download): CachePolicy {

@@ -1,5 +1,6 @@
 import { MementoMapError } from "../../errors.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
+import { byteString } from "../../bytes/bytes.ts";
 import {
   bodyStart,
   type HttpClient,
@@ -8,26 +9,29 @@ import {
   type HttpResponse,
 } from "../../http/http-client.ts";
 import { interruptible } from "../../interruption.ts";
+import { SortedSource } from "../../lookup/sorted-source.ts";
+import type { Held, KeySource, Verdict } from "../../lookup/source.ts";
 import {
-  type Answer,
-  findBySpelling,
-  type KeyAnswer,
-  lookupByKeys,
-  type LookupOptions,
-  type MapLookup,
-} from "../../map/lookup/map-lookup.ts";
-import { MapSearch } from "../../map/lookup/map-search.ts";
-import { PageRange } from "../../map/lookup/map-head.ts";
-import { surt as surtOf } from "../../surt/uri-to-surt.ts";
+  COVERING_KEY_BYTES,
+  type Form,
+  MISSING,
+  NONE,
+  writeCoveringKey,
+} from "../../surt/covering-keys.ts";
+import { foreignSpellings } from "../../surt/spelling.ts";
+import type { Key } from "../../surt/lookup-key.ts";
+import type { DatetimeRange } from "../../ukvs/record.ts";
+import { PageRange } from "../../ukvs/head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { pageLink, pageVersion } from "./discover.ts";
 
+const encoder = new TextEncoder();
 const FIRST_BYTES = 32_768;
 
 /**
  * A map on a server, read in parts by HTTP `Range` requests: lookups without a download.
  *
- * `PagedSearch` searches it, and finds the right page where it is one of several. Every part is checked to be of the version
+ * `PagedSource` searches it, and finds the right page where it is one of several. Every part is checked to be of the version
  * that was opened. Holds the first block.
  */
 export class HttpSource implements ByteSource {
@@ -168,38 +172,41 @@ function contentRange(response: HttpResponse, url: string): { start: number; siz
 
 /** Large enough that few requests are made, small enough that little is fetched in vain. */
 const BLOCK_BYTES = 32_768;
-const encoder = new TextEncoder();
 
 interface Page {
   readonly source: HttpSource;
-  readonly search: MapSearch;
+  readonly rows: SortedSource;
   /** Undefined for a map that is whole. */
   readonly range: PageRange | undefined;
 }
 
 /**
- * Looks up in a map on a server by range requests, whether its address gives the map or one of its
+ * A map on a server that is read by range requests, whether its address gives the map or one of its
  * pages. The page of a key is found by following the links between pages.
  *
  * Holds some blocks of each page that was opened.
+ *
+ * Asking throws MM_REFUSED where no link leads to the page of a key, or to another map; MM_PAGE for pages
+ * that do not say which keys they have; MM_HTTP.
  */
-export class PagedSearch implements MapLookup {
+export class PagedSource implements KeySource {
   readonly headers: UkvsHeaders;
+  readonly readsQueries = true;
   readonly #client: HttpClient;
   readonly #pages = new Map<number, Page>();
   /** That of the key asked for last: the next one is mostly near it. */
   #last: Page;
+  /** What the lookup lacks that was asked last. */
+  #missing: ((held: Held, signal?: AbortSignal) => Promise<void>) | undefined;
+  #period: DatetimeRange | undefined;
+  #held: Held | undefined;
+  #scratch: Uint8Array = new Uint8Array(4096);
 
   private constructor(client: HttpClient, first: Page) {
-    this.headers = first.search.headers;
+    this.headers = first.rows.headers;
     this.#client = client;
     this.#last = first;
     if (first.range !== undefined) this.#pages.set(first.range.mark.number, first);
-  }
-
-  /** @throws as `HttpSource.open` and `MapSearch.open`. */
-  static async open(client: HttpClient, url: string, signal?: AbortSignal): Promise<PagedSearch> {
-    return PagedSearch.of(client, await HttpSource.open(client, url, signal), signal);
   }
 
   /** Searches a map, or a page of one, that is open already. */
@@ -207,8 +214,8 @@ export class PagedSearch implements MapLookup {
     client: HttpClient,
     source: HttpSource,
     signal?: AbortSignal,
-  ): Promise<PagedSearch> {
-    return new PagedSearch(client, await searchPage(source, signal));
+  ): Promise<PagedSource> {
+    return new PagedSource(client, await searchPage(source, signal));
   }
 
   /** Requests made, bytes that came, and bytes of what was opened. */
@@ -223,23 +230,43 @@ export class PagedSearch implements MapLookup {
     };
   }
 
-  lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
-    return this.lookupSurt(surtOf(uri), options);
+  open(key: Key, period?: DatetimeRange, held?: Held): number {
+    this.#period = period;
+    this.#held = held;
+    return this.#last.range === undefined
+      ? this.#asked(this.#last, (rows) => rows.open(key, period, held))
+      : 0;
   }
 
-  lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
-    return lookupByKeys(this, surt, options);
+  ask(key: Key, form: Form, index: number): number {
+    const { range } = this.#last;
+    if (range === undefined) return this.#asked(this.#last, (rows) => rows.ask(key, form, index));
+    const room = key.length + COVERING_KEY_BYTES;
+    if (this.#scratch.length < room) this.#scratch = new Uint8Array(2 * room);
+    const queries = this.headers.fields.queries === true;
+    const end = writeCoveringKey(key, form, index, this.#scratch, 0, queries);
+    const text = byteString(this.#scratch, 0, end);
+    for (const spelling of [text, ...foreignSpellings(text, this.headers.fields)]) {
+      const page = this.#pageOf(encoder.encode(spelling));
+      if (page === MISSING) return MISSING;
+      if (page === undefined) continue;
+      const found = this.#asked(page, (rows) => {
+        const opened = rows.open(key, this.#period, this.#held);
+        return opened < 0 ? opened : rows.ask(key, form, index);
+      });
+      if (found !== NONE) return found;
+    }
+    return NONE;
   }
 
-  /**
-   * @throws MM_REFUSED where no link leads to the page of a key, or to another map; MM_PAGE for pages
-   *   that do not say which keys they have; as `MapSearch.find`; MM_HTTP.
-   */
-  find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
-    return findBySpelling(key, this.headers.fields, async (spelling) => {
-      const page = await this.#pageOf(spelling, options.signal);
-      return page?.search.findExactly(spelling, options);
-    });
+  answer(key: Key, hit: number, into: Verdict): void {
+    this.#last.rows.answer(key, hit, into);
+  }
+
+  load(held: Held, signal?: AbortSignal): Promise<void> {
+    const missing = this.#missing;
+    if (missing === undefined) throw new Error("nothing is missing");
+    return missing(held, signal);
   }
 
   /** The map, or its pages from the first to the last. */
@@ -255,23 +282,38 @@ export class PagedSearch implements MapLookup {
     }
   }
 
+  #asked({ rows }: Page, ask: (rows: SortedSource) => number): number {
+    const found = ask(rows);
+    if (found === MISSING) this.#missing = (held, signal) => rows.load(held, signal);
+    return found;
+  }
+
   /** The page that a key belongs on; undefined where it would be between two. */
-  async #pageOf(key: string, signal: AbortSignal | undefined): Promise<Page | undefined> {
-    const bytes = encoder.encode(key);
+  #pageOf(key: Uint8Array): Page | undefined | typeof MISSING {
     let page = this.#last;
     let direction = 0;
     for (;;) {
       const { range } = page;
-      const place = range?.place(bytes) ?? 0;
+      const place = range?.place(key) ?? 0;
       if (range === undefined || place === 0) {
         this.#last = page;
         return page;
       }
       const { first, last } = range.mark;
-      if (first === undefined || last === undefined) throw range.refusal(key);
+      if (first === undefined || last === undefined) {
+        throw range.refusal(new TextDecoder().decode(key));
+      }
       if (place === -direction) return undefined;
       direction = place;
-      page = await this.#neighbour(page, range, place, signal);
+      const next = this.#pages.get(range.mark.number + place);
+      if (next === undefined) {
+        const from = page;
+        this.#missing = async (_held, signal) => {
+          await this.#neighbour(from, range, place, signal);
+        };
+        return MISSING;
+      }
+      page = next;
     }
   }
 
@@ -284,9 +326,9 @@ export class PagedSearch implements MapLookup {
     const number = range.mark.number + step;
     const known = this.#pages.get(number);
     if (known !== undefined) return known;
-    const { source, search } = from;
+    const { source, rows } = from;
     const url = pageLink(
-      { url: source.name, link: source.link, headers: search.headers },
+      { url: source.name, link: source.link, headers: rows.headers },
       step > 0 ? "next" : "prev",
     );
     if (url === undefined) {
@@ -303,7 +345,7 @@ export class PagedSearch implements MapLookup {
     const isExpected =
       mark?.number === number &&
       mark.of === range.mark.of &&
-      pageVersion(page.search.headers) === pageVersion(search.headers);
+      pageVersion(page.rows.headers) === pageVersion(rows.headers);
     if (!isExpected) {
       throw httpRefusal(
         url,
@@ -316,10 +358,10 @@ export class PagedSearch implements MapLookup {
 }
 
 async function searchPage(source: HttpSource, signal: AbortSignal | undefined): Promise<Page> {
-  const search = await MapSearch.open(source, {
+  const rows = await SortedSource.open(source, {
     blockBytes: BLOCK_BYTES,
     isOnePageOfAll: true,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
-  return { source, search, range: PageRange.of(search.headers, source.name) };
+  return { source, rows, range: PageRange.of(rows.headers, source.name) };
 }

@@ -1,24 +1,48 @@
 import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import type { HttpClient } from "../../http/http-client.ts";
-import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "../../map/lookup/map-lookup.ts";
-import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
-import type { UkvsHeaders } from "../../ukvs/header.ts";
+import { PackedSource } from "../../lookup/packed-source.ts";
+import type { KeySource } from "../../lookup/source.ts";
+import { SourceLookup } from "../../map/lookup/map-lookup.ts";
 import { acceptedForm } from "./discover.ts";
-import { HttpSource, PagedSearch } from "./http-source.ts";
-
-/** A map on a server, looked up by requests for parts of it. */
-export interface RemoteMap extends MapLookup {
-  /** Requests made, bytes that came, and bytes of what was opened. */
-  readonly traffic: { readonly requests: number; readonly bytes: number; readonly size: number };
-  /** The map, or its pages from the first to the last. */
-  sources(signal?: AbortSignal): AsyncIterable<ByteSource> | Iterable<ByteSource>;
-}
+import { HttpSource, PagedSource } from "./http-source.ts";
 
 export interface OpenRemoteOptions {
   /** Whether to ask for the packed form, where the server has one; default false. */
   readonly packed?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Requests made, bytes that came, and bytes of what was opened. */
+export interface Traffic {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly size: number;
+}
+
+/** A map on a server, looked up by requests for parts of it. */
+export class RemoteMap extends SourceLookup {
+  readonly #traffic: () => Traffic;
+  readonly #sources: (signal?: AbortSignal) => AsyncIterable<ByteSource> | Iterable<ByteSource>;
+
+  constructor(
+    rows: KeySource,
+    traffic: () => Traffic,
+    sources: (signal?: AbortSignal) => AsyncIterable<ByteSource> | Iterable<ByteSource>,
+  ) {
+    super(rows);
+    this.#traffic = traffic;
+    this.#sources = sources;
+  }
+
+  get traffic(): Traffic {
+    return this.#traffic();
+  }
+
+  /** The map, or its pages from the first to the last. */
+  sources(signal?: AbortSignal): AsyncIterable<ByteSource> | Iterable<ByteSource> {
+    return this.#sources(signal);
+  }
 }
 
 /**
@@ -33,42 +57,18 @@ export async function openRemoteMap(
   { packed, signal }: OpenRemoteOptions = {},
 ): Promise<RemoteMap> {
   const source = await HttpSource.open(client, url, signal, acceptedForm(packed));
-  return isPacked(await source.read(0, PACKED_MAGIC.length))
-    ? new RemotePackedMap(source, await PackedLookup.open(source, { signal }))
-    : PagedSearch.of(client, source, signal);
-}
-
-/** Holds the head of a packed map, and the shards that were asked for. */
-class RemotePackedMap implements RemoteMap {
-  readonly #source: HttpSource;
-  readonly #lookup: PackedLookup;
-
-  constructor(source: HttpSource, lookup: PackedLookup) {
-    this.#source = source;
-    this.#lookup = lookup;
+  if (isPacked(await source.read(0, PACKED_MAGIC.length))) {
+    const rows = await PackedSource.open(source, { signal });
+    return new RemoteMap(
+      rows,
+      () => ({ ...source.traffic, size: source.size }),
+      () => [source],
+    );
   }
-
-  get headers(): UkvsHeaders {
-    return this.#lookup.headers;
-  }
-
-  get traffic(): RemoteMap["traffic"] {
-    return { ...this.#source.traffic, size: this.#source.size };
-  }
-
-  lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
-    return this.#lookup.lookup(uri, options);
-  }
-
-  lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
-    return this.#lookup.lookupSurt(surt, options);
-  }
-
-  find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
-    return this.#lookup.find(key, options);
-  }
-
-  sources(): ByteSource[] {
-    return [this.#source];
-  }
+  const rows = await PagedSource.of(client, source, signal);
+  return new RemoteMap(
+    rows,
+    () => rows.traffic,
+    (ended) => rows.sources(ended),
+  );
 }

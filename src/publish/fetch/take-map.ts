@@ -1,16 +1,17 @@
+import { formatAmount } from "../../format.ts";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { isPacked, LF } from "../../bytes/bytes.ts";
 import { MemorySource, sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
-import { checkPacked, readParts } from "../../packed/packed-parts.ts";
+import { checkPacked, readHead } from "../../packed/read-packed.ts";
 import { headersOf } from "../../packed/packed-file.ts";
 import { openPackedFile } from "../../map/lookup/open-map-file.ts";
 import { type Output, withOutput } from "../../files/output-file.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { httpRefusal } from "../../http/http-client.ts";
 import { nextPage, pageVersion } from "./discover.ts";
-import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../map/lookup/map-head.ts";
+import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../ukvs/head.ts";
 import {
   extentOf,
   type MapExtent,
@@ -22,7 +23,7 @@ import { validateMap } from "../../map/validate-map.ts";
 import { formatHeaders, headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
-import { formatAmount, ioError, isMementoMapError, systemCode } from "../../errors.ts";
+import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
 import { download, type Download, type DownloadOptions } from "./download.ts";
 
 /** Headers are looked for in so much of the beginning. */
@@ -118,7 +119,7 @@ async function fileExtent(
   let packed: FileSource | undefined;
   try {
     packed = await openPackedFile(path);
-    if (packed !== undefined) return packedExtent((await readParts(packed, { signal })).header);
+    if (packed !== undefined) return packedExtent((await readHead(packed, { signal })).header);
   } catch (error) {
     if (isMementoMapError(error)) return undefined;
     throw error;
@@ -223,7 +224,8 @@ class Head {
     if (chunk.length === 0 || this.#length >= HEAD_BYTES) return;
     if (this.#length === 0) {
       const kind = sniff(chunk);
-      if (kind !== "map") throw httpRefusal(this.#url, `what came is ${kindText(kind)}`);
+      if (kind !== "map")
+        throw httpRefusal(this.#url, `the response is ${kindText(kind)}, not a map`);
     }
     this.#parts.push(chunk.slice(0, HEAD_BYTES));
     this.#length += chunk.length;

@@ -5,11 +5,13 @@ import {
   etagOf,
   judgeConditions,
   notFound,
+  type Problem,
   problemReply,
   type Reply,
   textReply,
 } from "../../http/reply.ts";
-import { compareMaps } from "../../map/compare/compare-maps.ts";
+import { compareMaps, MAX_LIMIT } from "../../map/compare/compare-maps.ts";
+import type { MapComparison } from "../../map/compare/comparison.ts";
 import { MAX_COMPARED } from "../../map/compare/overlap.ts";
 import {
   type ExploredMap,
@@ -20,16 +22,22 @@ import {
 import type { HostedMap } from "./hosted-map.ts";
 import type { Exchange } from "./site.ts";
 
+/** What `/compare` can be asked. */
+export const COMPARE_QUERY: Readonly<Record<string, string>> = {
+  map: "A map to compare, 2 to 8 times; all by default",
+  limit: "Domains of each list; 100 by default, 1,000 at most",
+};
+
 const DEFAULT_LIMIT = 100;
-/** Answers kept: of the maps of one server there are but a few. */
-const MOST_KEPT = 16;
+/** Comparisons that are kept, and those that may be pending. */
+const MAX_KEPT = 8;
+const MAX_PENDING = 4;
 
 /**
  * `GET /compare?map=a&map=b`: what maps have in common, and what only one holds, as JSON. All maps of the server
  * by default.
  */
 export async function compare(exchange: Exchange): Promise<Reply> {
-  exchange.route = "compare";
   const { site } = exchange;
   const request = holdingsRequest(exchange);
   const chosen = chooseMaps(
@@ -73,15 +81,17 @@ export async function compareReply(
   maps: readonly ExploredMap[],
   { headers, query, cacheControl }: HoldingsRequest,
 ): Promise<Reply> {
-  const unknown = [...query.keys()].find((name) => name !== "map" && name !== "limit");
+  const unknown = [...query.keys()].find((name) => !Object.hasOwn(COMPARE_QUERY, name));
   if (unknown !== undefined) return problemReply(badRequest("/compare takes map and limit"));
   const packed = maps.find(({ text }) => text === undefined);
   if (packed !== undefined) {
     const detail = `${packed.id} is a packed map, whose names are hashed; compare the maps they were made from`;
     return problemReply(badRequest(detail));
   }
-  const limitText = query.get("limit") ?? String(DEFAULT_LIMIT);
-  const limit = /^\d{1,6}$/.test(limitText) ? Number(limitText) : Number.NaN;
+  const limit = Number(query.get("limit") ?? DEFAULT_LIMIT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    return problemReply(badRequest(`limit takes 1 to ${MAX_LIMIT}`));
+  }
   const name = maps.map(({ id, version }) => `${id}.${version}`).join("-");
   const etag = etagOf(`${name}-compared`);
   const lastModified = new Date(Math.max(0, ...maps.map((map) => map.lastModified.getTime())));
@@ -96,41 +106,66 @@ export async function compareReply(
     const detail = "a map has changed; ask without a condition";
     return problemReply({ status: 412, title: "Precondition failed", detail });
   }
-  try {
-    const text = await kept(owner, `${name} ${limit}`, async () => {
-      const sources = maps.flatMap(({ id, text: map }) =>
+  const comparison = kept(owner, name, () =>
+    compareMaps(
+      maps.flatMap(({ id, text: map }) =>
         map === undefined ? [] : { id, name: map.name, chunks: sourceChunks(map) },
-      );
-      return `${JSON.stringify(await compareMaps(sources, { limit }))}\n`;
-    });
-    return textReply("application/json", text, about);
+      ),
+      { limit: MAX_LIMIT },
+    ),
+  );
+  if (comparison === undefined) return problemReply(TOO_MANY);
+  try {
+    const found = await comparison;
+    const answer = {
+      ...found,
+      tlds: found.tlds.slice(0, limit),
+      largest: found.largest.slice(0, limit),
+      differing: found.differing.slice(0, limit),
+      only: found.only.map(({ map, domains }) => ({ map, domains: domains.slice(0, limit) })),
+    };
+    return textReply("application/json", `${JSON.stringify(answer)}\n`, about);
   } catch (error) {
     if (!isMementoMapError(error) || error.code !== "MM_USAGE") throw error;
     return problemReply(badRequest(error.message));
   }
 }
 
+const TOO_MANY: Problem = {
+  status: 503,
+  title: "Too busy",
+  detail: "too many other comparisons are to be made; try again in a minute",
+  headers: { "Retry-After": "60" },
+};
+
 interface Kept {
-  readonly answers: Map<string, Promise<string>>;
+  readonly comparisons: Map<string, Promise<MapComparison>>;
   /** Comparisons read whole maps: one at a time. */
   last: Promise<unknown>;
+  pending: number;
 }
 
 const KEPT = new WeakMap<object, Kept>();
 
-/** Work that is done once, for all who ask for the same. */
-function kept(owner: object, name: string, work: () => Promise<string>): Promise<string> {
-  const store = KEPT.get(owner) ?? { answers: new Map(), last: Promise.resolve() };
+/** A comparison that is made once, for all who ask for the same; undefined if too many are pending. */
+function kept(
+  owner: object,
+  name: string,
+  compareNow: () => Promise<MapComparison>,
+): Promise<MapComparison> | undefined {
+  const store = KEPT.get(owner) ?? { comparisons: new Map(), last: Promise.resolve(), pending: 0 };
   KEPT.set(owner, store);
-  const known = store.answers.get(name);
+  const { comparisons } = store;
+  const known = comparisons.get(name);
   if (known !== undefined) return known;
-  const made = store.last.then(work);
-  store.last = made.catch(() => undefined);
-  store.answers.set(name, made);
-  made.catch(() => store.answers.delete(name));
-  for (const oldest of store.answers.keys()) {
-    if (store.answers.size <= MOST_KEPT) break;
-    store.answers.delete(oldest);
+  if (store.pending >= MAX_PENDING) return undefined;
+  store.pending += 1;
+  const made = store.last.then(compareNow).finally(() => (store.pending -= 1));
+  store.last = made.catch(() => comparisons.delete(name));
+  comparisons.set(name, made);
+  for (const oldest of comparisons.keys()) {
+    if (comparisons.size <= MAX_KEPT) break;
+    comparisons.delete(oldest);
   }
   return made;
 }

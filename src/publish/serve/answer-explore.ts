@@ -48,19 +48,19 @@ export function holdingsRequest({ request, query, cacheControl }: Exchange): Hol
   return { headers: request.headers, query: new URLSearchParams(query), cacheControl };
 }
 
-export const EXPLORE_PARAMETERS = [
-  "prefix",
-  "search",
-  "sort",
-  "limit",
-  "depth",
-  "from",
-  "map",
-] as const;
+/** What `/explore` can be asked. */
+export const EXPLORE_QUERY: Readonly<Record<string, string>> = {
+  prefix: "What keys begin with: com, or com,example, or com,example)/a/",
+  search: "List the parts below whose names have this text",
+  sort: "captures (default) or key",
+  limit: "Children at most; 200 by default, 1,000 at most",
+  depth: "Levels of children, 1 (default) to 3",
+  from: "Where to continue, as next has it",
+  map: "The map to explore; the first by default",
+};
 
 /** `GET /explore?prefix=com,example,`: a part of a map and its children, as JSON. */
 export async function explore(exchange: Exchange): Promise<Reply> {
-  exchange.route = "explore";
   const { site } = exchange;
   const request = holdingsRequest(exchange);
   const id = request.query.get("map");
@@ -74,11 +74,9 @@ export async function exploreReply(
   map: ExploredMap,
   { headers, query, cacheControl }: HoldingsRequest,
 ): Promise<Reply> {
-  const unknown = [...query.keys()].find(
-    (name) => !EXPLORE_PARAMETERS.some((known) => known === name),
-  );
+  const unknown = [...query.keys()].find((name) => !Object.hasOwn(EXPLORE_QUERY, name));
   if (unknown !== undefined) {
-    return problemReply(badRequest(`/explore takes ${EXPLORE_PARAMETERS.join(", ")}`));
+    return problemReply(badRequest(`/explore takes ${Object.keys(EXPLORE_QUERY).join(", ")}`));
   }
   const etag = etagOf(`${map.version}-slice`);
   const about = {

@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import { isMementoMapError, type MementoMapError } from "../../errors.ts";
-import { type Answer, answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
+import { type Answer, answerJson, lookupPeriod } from "../../map/lookup/map-lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
 import { archiveOf, type Exchange } from "./site.ts";
 import type { HostedMap } from "./hosted-map.ts";
@@ -14,14 +15,12 @@ import {
   textReply,
 } from "../../http/reply.ts";
 import { type LookupQuery, lookupQuery } from "../../http/target.ts";
-import { lineBatches } from "../../bytes/lines.ts";
-import { AnswerWriter, BlockWriter } from "../../map/lookup/answer-lines.ts";
-import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
+import { BatchAnswers } from "../../lookup/batch.ts";
 import { decompressed } from "../../files/decompress.ts";
 
 /** `GET /lookup?url=URI`: what the maps say about one URI, as JSON. */
 export function lookup(exchange: Exchange): Reply | Promise<Reply> {
-  exchange.route = "lookup";
   const { site, metrics } = exchange;
   const query = lookupQuery(exchange.query);
   const problem = faultOf(query, exchange);
@@ -30,7 +29,7 @@ export function lookup(exchange: Exchange): Reply | Promise<Reply> {
   const maps = query.map === undefined ? site.maps : site.maps.filter(({ id }) => id === query.map);
   metrics.lookups.inc();
   const [map] = maps;
-  if (maps.length === 1 && map.current.index !== undefined) {
+  if (maps.length === 1 && map.current.isInMemory) {
     const answer = map.current.answer(url, query);
     if (!(answer instanceof Promise)) return answerReply(exchange, url, [{ map, answer }]);
   }
@@ -88,10 +87,10 @@ function answerReply(exchange: Exchange, url: string, answers: readonly MapAnswe
 function deciding(answers: readonly MapAnswer[]): Answer {
   return answers
     .map(({ answer }) => answer)
-    .reduce((best, next) => (saysMore(next, best) ? next : best));
+    .reduce((best, next) => (isBetter(next, best) ? next : best));
 }
 
-function saysMore(a: Answer, b: Answer): boolean {
+function isBetter(a: Answer, b: Answer): boolean {
   if (a.present !== b.present) return a.present;
   return (a.distance ?? Infinity) < (b.distance ?? Infinity);
 }
@@ -102,8 +101,8 @@ function described({ map, answer }: MapAnswer): Record<string, unknown> {
 
 /** What is not known is null. */
 function shown(answer: Answer): Record<string, unknown> {
-  const { present, key = null, frequency = null, distance = null, years } = answer;
-  return { present, key, frequency, distance, years };
+  const { present, key = null, frequency = null, distance = null } = answer;
+  return { present, key, frequency, distance };
 }
 
 const decoder = new TextDecoder();
@@ -112,11 +111,10 @@ const encoder = new TextEncoder();
 /**
  * `POST /lookup`: a URI a line, answered with a line each, while the request is still coming in.
  *
- * Holds one chunk of the request and one block of answers, however long the batch is. Answers are
+ * Holds one chunk of the request and its answers, however long the batch is. Answers are
  * sent no later than the end of the lines that came together.
  */
 export async function batch(exchange: Exchange): Promise<Reply> {
-  exchange.route = "batch";
   const { request, site, limits } = exchange;
   const query = lookupQuery(exchange.query);
   const problem = faultOf(query, exchange);
@@ -171,56 +169,60 @@ async function* answerBlocks(
     source: "the batch",
     maxDecompressedBytes: limits.maxBatchBytes,
   });
-  const lines = lineBatches(chunks, { source: "the batch", maxLineBytes: limits.maxUriBytes });
+  const lines = inParts(
+    lineBatches(chunks, { source: "the batch", maxLineBytes: limits.maxUriBytes }),
+  );
   const batched = { lines, query, note: (lookups: number) => metrics.lookups.inc(lookups) };
-  yield* version.index === undefined || isJson || query.at !== undefined
-    ? answerText(version, batched, isJson ? answerJson : answerLine)
-    : answerBytes(version.index, batched);
+  yield* isJson ? answerJsonLines(version, batched) : answerLines(version, batched);
+}
+
+/** Lines that are answered before others of the server have their turn. */
+const MAX_LINES = 1000;
+
+async function* inParts(
+  batches: AsyncIterable<LineBatch>,
+): AsyncGenerator<LineBatch, void, undefined> {
+  for await (const batch of batches) {
+    for (let from = 0; from < batch.count; from += MAX_LINES) {
+      const until = Math.min(batch.count, from + MAX_LINES);
+      yield {
+        ...batch,
+        starts: batch.starts.subarray(from, until),
+        ends: batch.ends.subarray(from, until),
+        count: until - from,
+        firstLine: batch.firstLine + from,
+      };
+      await setImmediate();
+    }
+  }
 }
 
 interface Batch {
-  readonly lines: ReturnType<typeof lineBatches>;
+  readonly lines: AsyncIterable<LineBatch>;
   readonly query: LookupQuery;
   readonly note: (lookups: number) => void;
 }
 
-async function* answerBytes(
-  index: MemoryIndex,
-  { lines, query, note }: Batch,
+async function* answerLines(
+  version: MapVersion,
+  { lines, query: { isSurt, at }, note }: Batch,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let full: Uint8Array | undefined;
-  let spare: Uint8Array = new Uint8Array(0);
-  // While a block is being sent, the next is written into the other.
-  const out: BlockWriter = new BlockWriter({
-    write(block) {
-      full = block;
-      [out.bytes, spare] = [spare, out.bytes];
-    },
-  });
-  const answers = new AnswerWriter(index, out, query);
-  for await (const { bytes, starts, ends, count } of lines) {
-    let asked = 0;
-    answers.startBatch(bytes);
-    for (let line = 0; line < count; line += 1) {
-      if (starts[line] === ends[line]) continue;
-      asked += 1;
-      const sent = answers.write(bytes, starts[line], ends[line]);
-      if (sent === undefined) continue;
-      await sent;
-      if (full !== undefined) yield full;
-      full = undefined;
-    }
-    await out.flush();
-    note(asked);
-    if (full !== undefined) yield full;
-    full = undefined;
+  const blocks: Uint8Array[] = [];
+  const sink = { write: (block: Uint8Array) => void blocks.push(block.slice()) };
+  const options = { isSurt, period: lookupPeriod(at) };
+  const answers = new BatchAnswers(version.source, sink, options);
+  for await (const batch of lines) {
+    const before = answers.askedCount;
+    await answers.writeLines(batch);
+    await answers.flush();
+    note(answers.askedCount - before);
+    yield* blocks.splice(0);
   }
 }
 
-async function* answerText(
+async function* answerJsonLines(
   version: MapVersion,
   { lines, query, note }: Batch,
-  format: typeof answerLine,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const { bytes, starts, ends, count } of lines) {
     let text = "";
@@ -230,7 +232,7 @@ async function* answerText(
       const input = decoder.decode(bytes.subarray(starts[line], ends[line]));
       asked += 1;
       const answer = version.answer(input, query);
-      text += `${format(input, answer instanceof Promise ? await answer : answer)}\n`;
+      text += `${answerJson(input, answer instanceof Promise ? await answer : answer)}\n`;
     }
     note(asked);
     if (text !== "") yield encoder.encode(text);
@@ -238,7 +240,7 @@ async function* answerText(
 }
 
 function tooLarge(most: number): Problem {
-  const detail = `a batch may have ${most} bytes; send several`;
+  const detail = `the batch exceeds ${most} bytes; split it`;
   return { status: 413, title: "Batch too large", detail };
 }
 

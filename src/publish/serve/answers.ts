@@ -1,4 +1,4 @@
-import { updatedAtOf } from "../../map/lookup/map-head.ts";
+import { updatedAtOf } from "../../ukvs/head.ts";
 import { type Exchange, linkValues, type Site, WELL_KNOWN_PATH } from "./site.ts";
 import type { HostedMap } from "./hosted-map.ts";
 import { type MapVersion, pageLinks } from "./map-version.ts";
@@ -31,9 +31,12 @@ export function mapById(exchange: Exchange, id: string): Reply | Promise<Reply> 
 
 /** All maps as a set of links (RFC 9264), however many there are. */
 export function mapList(exchange: Exchange): Reply {
-  exchange.route = "maps";
   const links = exchange.site.links(exchange.client);
-  const lines = links.flatMap(linkValues);
+  // A map that does not say which archive it is of is listed all the same.
+  const lines = links.flatMap((link) => {
+    const values = linkValues(link);
+    return values.length === 0 ? [`<${link.href}>; rel="item"`] : values;
+  });
   return textReply("application/linkset", `${lines.join(",\n")}\n`, {
     "Cache-Control": exchange.cacheControl,
   });
@@ -63,7 +66,6 @@ async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
 const VARY_BY_FORM = { Vary: "Accept, Accept-Encoding" };
 
 function wholeReply(exchange: Exchange, version: MapVersion, more: ReplyHeaders): Reply {
-  exchange.route = "map";
   const { request, cacheControl } = exchange;
   const found = version.chosen(acceptedEncodings(exchange));
   const digest = Buffer.from(version.digest, "hex").toString("base64");
@@ -105,7 +107,6 @@ function publicPath({ path, client, site }: Exchange): string {
 
 /** `GET /health`: the maps that are served, in which version. */
 export function health(exchange: Exchange): Reply {
-  exchange.route = "health";
   const maps = exchange.site.maps.map(
     ({ id, current, packed, isPair, reloads, refusals, fault }) => ({
       id,
@@ -140,7 +141,6 @@ function packedHealth(
 
 /** `GET /metrics`, for Prometheus. */
 export async function metrics(exchange: Exchange): Promise<Reply> {
-  exchange.route = "metrics";
   const text = await exchange.metrics.text();
   return textReply(exchange.metrics.contentType, text, { "Cache-Control": "no-store" });
 }

@@ -12,7 +12,7 @@ import { FileSource } from "../../files/input-file.ts";
 import { MementoMapError, systemCode } from "../../errors.ts";
 import { type Encoding, etagOf, type Representation } from "../../http/reply.ts";
 import { checkSignal } from "../../interruption.ts";
-import { codingFor } from "../../files/compress.ts";
+import { compressorFor } from "../../files/compress.ts";
 
 /**
  * Compressed copies of maps and pages, each made once and kept in a folder.
@@ -141,7 +141,7 @@ async function encodeToFile(
   path: string,
 ): Promise<void> {
   if (encoding === "gzip" || "createZstdCompress" in zlib) {
-    const compressor = codingFor(`x${SUFFIXES[encoding]}`)?.compressor();
+    const compressor = compressorFor(`x${SUFFIXES[encoding]}`)?.();
     if (compressor === undefined) throw new MementoMapError("MM_USAGE", `cannot make ${encoding}`);
     await pipeline(chunks, compressor, createWriteStream(path));
     return;

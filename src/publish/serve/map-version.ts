@@ -4,16 +4,16 @@ import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-sourc
 import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split-map.ts";
 import { packedExtent } from "../../map/map-guard.ts";
 import { digestOf } from "../../files/source-digest.ts";
-import type { Answer } from "../../map/lookup/map-lookup.ts";
+import { type Answer, SourceLookup } from "../../map/lookup/map-lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { MapExplorer } from "../../map/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../../map/explore/map-slice.ts";
 import { SummedRows, SummedRowsBuilder } from "../../map/explore/summed-rows.ts";
 import { packedHoldings, type PackedHoldings } from "../../map/explore/packed-holdings.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
-import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
-import { checkPacked } from "../../packed/packed-parts.ts";
-import { surt as surtOf } from "../../surt/uri-to-surt.ts";
+import { KeySamples, SortedSource } from "../../lookup/sorted-source.ts";
+import { checkPacked } from "../../packed/read-packed.ts";
+import type { KeySource } from "../../lookup/source.ts";
 import { type MapSurvey, surveyMap } from "../../map/map-survey.ts";
 import {
   chooseEncoding,
@@ -102,7 +102,7 @@ export class MapVersion {
   readonly digest: string;
   readonly whole: Representation;
   readonly isPacked: boolean;
-  readonly #lookup: MemoryIndex | SampledSearch | PackedLookup;
+  readonly #lookup: SourceLookup;
   readonly #source: ByteSource & { close(): Promise<void> };
   readonly #options: MapVersionOptions;
   #explorer: Promise<MapExplorer> | undefined;
@@ -113,7 +113,7 @@ export class MapVersion {
     modified: Date,
     digest: string,
     survey: MapSurvey,
-    lookup: MemoryIndex | SampledSearch | PackedLookup,
+    lookup: SourceLookup,
     options: MapVersionOptions,
   ) {
     this.survey = survey;
@@ -161,7 +161,9 @@ export class MapVersion {
     const digest = await digestOf(sourceChunks(source, { signal }));
     const lookup = isHeld
       ? await indexOf(source)
-      : new SampledSearch(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes });
+      : new SourceLookup(
+          SortedSource.sampled(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes }),
+        );
     const version = new MapVersion(source, modified, digest, survey, lookup, options);
     if (sums !== undefined) {
       const rows = SummedRows.of(source, survey.plan.headers, sums);
@@ -264,9 +266,9 @@ export class MapVersion {
     return this.#explorer;
   }
 
-  /** Set where the map is held in memory; its lookups need not be awaited. */
-  get index(): MemoryIndex | undefined {
-    return this.#lookup instanceof MemoryIndex ? this.#lookup : undefined;
+  /** Where the rows of the map are. */
+  get source(): KeySource {
+    return this.#lookup.source;
   }
 
   /** Whether lookups need no file. */
@@ -278,11 +280,7 @@ export class MapVersion {
 
   /** What the map says about a URI or a SURT; a promise where it may have to be waited for. */
   answer(input: string, { at, isSurt }: MapQuestion): Answer | Promise<Answer> {
-    const surt = isSurt ? input : surtOf(input);
-    if (this.#lookup instanceof PackedLookup) return this.#lookup.lookupSurt(surt);
-    return this.#lookup instanceof MemoryIndex
-      ? this.#lookup.lookupSurtSync(surt, { at })
-      : this.#lookup.lookupSurtNow(surt, { at });
+    return this.#lookup.lookupNow(input, { at }, isSurt);
   }
 }
 

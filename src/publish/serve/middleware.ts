@@ -69,7 +69,7 @@ export interface FastifyLike {
 export function mementoMapPlugin(publisher: Publisher): (app: FastifyLike) => Promise<void> {
   const plugin = async (app: FastifyLike): Promise<void> => {
     app.addHook("onRequest", async (request, reply) => {
-      // Before Fastify decodes the path or reads the body: both are the publisher's own affair.
+      // Before Fastify decodes the path or reads the body: the publisher does both itself.
       if (publisher.handle(request.raw, reply.raw)) reply.hijack();
       else publisher.announce(request.raw, reply.raw);
     });

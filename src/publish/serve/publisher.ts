@@ -3,32 +3,23 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { MementoMapError } from "../../errors.ts";
 import { makeTempDir } from "../../files/scratch.ts";
 import { availableEncodings, EncodedCopies } from "./encoded-copies.ts";
-import { type Exchange, Site } from "./site.ts";
+import { DEFAULT_PUBLISHER_LIMITS, type Exchange, type PublisherLimits, Site } from "./site.ts";
 import { checkNames, nameOfFile } from "./map-names.ts";
 import { HostedMap, type MapBytes } from "./hosted-map.ts";
-import {
-  DEFAULT_PUBLISHER_LIMITS,
-  type PublisherLimits,
-  type RateLimit,
-  type RequestHandler,
-} from "../../http/listen.ts";
-import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";
+import { type Log, SILENT_LOG } from "../../http/log.ts";
 import { Metrics } from "../../http/metrics.ts";
+import { type Encoding, notFound, type ReplyHeaders } from "../../http/reply.ts";
+import { NodeRequest } from "../../http/send.ts";
 import {
-  ClientFault,
-  type Encoding,
-  type HttpRequest,
-  INTERNAL_ERROR,
-  notFound,
-  problemReply,
-  type Reply,
-} from "../../http/reply.ts";
-import { NodeRequest, sendProblem, sendReply } from "../../http/send.ts";
-import { type FetchClient, WebRequest, webResponse } from "../../http/web-request.ts";
+  type BaseExchange,
+  HttpService,
+  type ServiceOptions,
+  stackOf,
+} from "../../http/service.ts";
+import { WebRequest } from "../../http/web-request.ts";
 import { mapMetrics } from "./answers.ts";
-import { findMonitoringRoute, findRoute, type Route } from "./publisher-routes.ts";
-import { pathPrefix, splitTarget } from "../../http/target.ts";
-import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
+import { ROUTES } from "./routes.ts";
+import { pathPrefix } from "../../http/target.ts";
 
 /**
  * A map to publish: its file, or its file or its bytes and the name it has in `/maps/{id}`. Files are
@@ -45,7 +36,7 @@ export type PublishedMap =
   | (MapBytes & { readonly id: string });
 
 /** How maps are published. */
-export interface PublisherOptions {
+export interface PublisherOptions extends ServiceOptions {
   /** The public address of the site; links are relative without it. */
   readonly base?: string | undefined;
   /** What comes before `/`, `/lookup`, `/maps`, …; default nothing. `/.well-known/mementomap` stays. */
@@ -78,12 +69,6 @@ export interface PublisherOptions {
   /** How often files are looked at for a new version; default every 2 seconds, 0 for never. */
   readonly reloadEveryMs?: number | undefined;
   readonly limits?: Partial<PublisherLimits> | undefined;
-  readonly rateLimit?: RateLimit | undefined;
-  /** Proxies whose word about clients is taken; default none. See `TrustedProxies`. */
-  readonly trustedProxies?: readonly string[] | undefined;
-  /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
-  readonly servesMetrics?: boolean | undefined;
-  readonly log?: Log | undefined;
 }
 
 /**
@@ -157,102 +142,44 @@ export async function createPublisher(
  * It answers requests and knows nothing of ports, so that it can live in any server: as `fetch`, or
  * as `handle` of `node:http`. Memory: maps up to `maxIndexBytes`, and a chunk per request.
  */
-export class Publisher {
+export class Publisher extends HttpService<Exchange> {
   readonly site: Site;
-  readonly metrics: Metrics = new Metrics();
-  readonly #options: PublisherOptions;
   readonly #limits: PublisherLimits;
   readonly #log: Log;
   readonly #cacheControl: string;
   readonly #scratchFolder: string;
-  readonly #proxies: TrustedProxies;
   readonly #timer: NodeJS.Timeout | undefined;
 
   /** @internal See {@link createPublisher}. */
   constructor(site: Site, options: PublisherOptions, scratchFolder: string) {
+    super({
+      ...options,
+      routes: ROUTES,
+      prefix: site.prefix,
+      isPrefixOptional: options.isPrefixOptional ?? false,
+      metrics: new Metrics(),
+      allowedHeaders:
+        "Accept, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Range, Range",
+      unknown: notFound("no such path; the Link header points to the map"),
+    });
     this.site = site;
-    this.#options = options;
     this.#limits = { ...DEFAULT_PUBLISHER_LIMITS, ...options.limits };
     this.#log = options.log ?? SILENT_LOG;
     this.#cacheControl = `public, max-age=${options.maxAgeSeconds ?? 3600}`;
     this.#scratchFolder = scratchFolder;
-    this.#proxies = new TrustedProxies(options.trustedProxies);
     for (const metric of mapMetrics(site)) this.metrics.read(metric);
     const every = options.reloadEveryMs ?? 2000;
     if (every > 0) this.#timer = setInterval(() => this.#reload(), every).unref();
   }
 
-  /**
-   * Answers a request of a server whose handlers take a `Request`: Hono, Bun, Deno, workers.
-   *
-   * It need not be called as a method: `export default { fetch: publisher.fetch }`. Paths that are
-   * not published here are answered with 404; see {@link publishes}.
-   */
-  readonly fetch: (request: Request, client?: FetchClient) => Promise<Response> = async (
-    request,
-    client,
-  ) => {
-    const startedAt = performance.now();
-    const exchange = this.#exchange(new WebRequest(request, client));
-    const reply = await this.#reply(exchange, this.#route(exchange.path) ?? UNKNOWN);
-    return webResponse(reply, ({ bytes, error }) => {
-      if (error !== undefined) this.#noteFailure(exchange, error);
-      this.#noteRequest(exchange, { status: reply.status, bytes, startedAt });
-    });
-  };
-
-  /** Whether a request is for one of the paths published here. */
-  publishes(request: Request): boolean {
-    return this.#route(splitTarget(new WebRequest(request).target).path) !== undefined;
-  }
-
   /** The `Link` header that tells where the map is, for responses that something else makes. */
   linkHeader(request: Request): string {
-    return this.site.linkHeader(this.#exchange(new WebRequest(request)).client);
-  }
-
-  /**
-   * Answers a request of `node:http` if it is for one of the paths published here; false, with
-   * nothing done, if it is not.
-   */
-  handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const exchange = this.#exchange(new NodeRequest(request));
-    return this.#answer(request, response, exchange, this.#route(exchange.path));
-  }
-
-  /**
-   * As `handle`, for a path that another service has read: it and links in the answer are below
-   * `prefix`.
-   */
-  handleBelow(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { path, prefix }: { readonly path: string; readonly prefix: string },
-  ): boolean {
-    const exchange = this.#exchange(new NodeRequest(request));
-    const client = { ...exchange.client, prefix };
-    return this.#answer(request, response, { ...exchange, path, client }, this.#route(path));
-  }
-
-  /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
-  get monitoring(): RequestHandler {
-    return {
-      handle: (request, response) => {
-        const exchange = this.#exchange(new NodeRequest(request));
-        return this.#answer(request, response, exchange, findMonitoringRoute(exchange.path));
-      },
-      handleUnknown: (request, response) => this.handleUnknown(request, response),
-    };
-  }
-
-  /** Answers a request that nothing else answers: 404, with a link to the map. */
-  handleUnknown(request: IncomingMessage, response: ServerResponse): void {
-    this.#answer(request, response, this.#exchange(new NodeRequest(request)), UNKNOWN);
+    return this.site.linkHeader(this.open(new WebRequest(request)).client);
   }
 
   /** Adds the link to the map to a response that something else makes. */
   announce(request: IncomingMessage, response: ServerResponse): void {
-    const { client } = this.#exchange(new NodeRequest(request));
+    const { client } = this.open(new NodeRequest(request));
     response.appendHeader("Link", this.site.linkHeader(client));
   }
 
@@ -268,112 +195,22 @@ export class Publisher {
     await removeFolder(this.#scratchFolder);
   }
 
-  #route(path: string): Route | undefined {
-    const { isPrefixOptional = false, servesMetrics = true } = this.#options;
-    const route =
-      findRoute(path, this.site.prefix) ?? (isPrefixOptional ? findRoute(path, "") : undefined);
-    return route?.isMetrics === true && !servesMetrics ? undefined : route;
-  }
-
-  /** How a client sees the site. What a proxy takes off comes before what it leaves. */
-  #view(request: HttpRequest, path: string): ClientView {
-    const view = this.#proxies.view(request);
-    const { prefix } = this.site;
-    if (view.prefix === "" || view.prefix === prefix) return { ...view, prefix };
-    const isKept = path.startsWith(`${prefix}/`);
-    return { ...view, prefix: isKept ? view.prefix + prefix : view.prefix };
-  }
-
-  #exchange(request: HttpRequest): Exchange {
-    const { path, query } = splitTarget(request.target);
+  protected override exchange(base: BaseExchange): Exchange {
     return {
-      request,
-      client: this.#view(request, path),
-      path,
-      query,
+      ...base,
       site: this.site,
       metrics: this.metrics,
       limits: this.#limits,
-      log: this.#log,
       cacheControl: this.#cacheControl,
-      route: "other",
     };
   }
 
-  /** Answers over `node:http`; false where there is no route. */
-  #answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    exchange: Exchange,
-    route: Route | undefined,
-  ): boolean {
-    if (route === undefined) return false;
-    const startedAt = performance.now();
-    const { socket } = request;
-    const sentBefore = socket.bytesWritten;
-    response.once("close", () => {
-      const bytes = socket.bytesWritten - sentBefore;
-      this.#noteRequest(exchange, { status: response.statusCode, bytes, startedAt });
-    });
-    const failed = (error: unknown): void => {
-      this.#noteFailure(exchange, error);
-      sendProblem(response, INTERNAL_ERROR, request.method === "HEAD");
-    };
-    const reply = this.#reply(exchange, route);
-    if (reply instanceof Promise) {
-      reply.then((ready) => sendReply(response, ready)).catch(failed);
-      return true;
-    }
-    try {
-      sendReply(response, reply)?.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
-    return true;
-  }
-
-  /** The whole reply to a request; a promise only where something has to be waited for. */
-  #reply(exchange: Exchange, { answer, isUnlimited }: Route): Reply | Promise<Reply> {
-    const failed = (error: unknown): Reply => {
-      this.#noteFailure(exchange, error);
-      return this.#complete(exchange, problemReply(INTERNAL_ERROR));
-    };
-    try {
-      const refusal = isUnlimited === true ? undefined : this.#refusalOfRate(exchange);
-      const reply = refusal ?? answer(exchange);
-      return reply instanceof Promise
-        ? reply.then((ready) => this.#complete(exchange, ready)).catch(failed)
-        : this.#complete(exchange, reply);
-    } catch (error) {
-      return failed(error);
-    }
-  }
-
-  /** Adds what every reply of the site carries: the link to the map, and who may read it. */
-  #complete({ request, client }: Exchange, reply: Reply): Reply {
-    const { status, body, release, closesConnection } = reply;
-    const headers = {
+  /** The link to the map, and who may read it. */
+  protected override headers({ client }: Exchange): ReplyHeaders {
+    return {
       Link: this.site.linkHeader(client),
-      "Access-Control-Allow-Origin": "*",
       "Access-Control-Expose-Headers": EXPOSED_HEADERS,
-      "X-Content-Type-Options": "nosniff",
-      ...reply.headers,
     };
-    const isHead = request.method === "HEAD";
-    return { status, headers, body: isHead ? undefined : body, release, closesConnection };
-  }
-
-  #refusalOfRate({ client: { address } }: Exchange): Reply | undefined {
-    // Servers other than `node:http` may not know the address.
-    const wait = address === "" ? 0 : (this.#options.rateLimit?.take(address) ?? 0);
-    if (wait === 0) return undefined;
-    const seconds = String(Math.max(1, Math.ceil(wait)));
-    return problemReply({
-      status: 429,
-      title: "Too many requests",
-      detail: `too many requests from your address; wait ${seconds} s`,
-      headers: { "Retry-After": seconds },
-    });
   }
 
   #reload(): void {
@@ -381,29 +218,7 @@ export class Publisher {
       this.#log.event("error", "reloading failed", { reason: stackOf(error) });
     });
   }
-
-  #noteRequest(
-    { request, client, route }: Exchange,
-    { status, bytes, startedAt }: { status: number; bytes: number; startedAt: number },
-  ): void {
-    const ms = performance.now() - startedAt;
-    this.metrics.sentBytes.inc(bytes);
-    this.metrics.request(route, status, ms / 1000);
-    this.#log.request?.(requestEntry(request, { status, bytes, ms, remote: client.address }));
-  }
-
-  #noteFailure({ request }: Exchange, error: unknown): void {
-    // A client that goes away in the middle, or sends what cannot be read, is not our fault.
-    if (request.isAborted || error instanceof ClientFault) return;
-    this.#log.event("error", "request failed", { target: request.target, reason: stackOf(error) });
-  }
 }
-
-/** For paths that nothing is published at. */
-const UNKNOWN: Route = {
-  answer: () =>
-    problemReply(notFound("there is nothing here; the map is where the Link header says")),
-};
 
 const EXPOSED_HEADERS =
   "Link, ETag, Last-Modified, Accept-Ranges, Content-Range, Content-Length, Repr-Digest, Retry-After";
@@ -423,8 +238,4 @@ function withName(map: PublishedMap): NamedMap {
 
 async function removeFolder(folder: string): Promise<void> {
   if (folder !== "") await rm(folder, { recursive: true, force: true });
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

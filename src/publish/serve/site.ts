@@ -1,9 +1,8 @@
 import type { HostedMap } from "./hosted-map.ts";
-import type { ClientView } from "./trusted-proxies.ts";
-import type { Log } from "../../http/log.ts";
-import type { Metrics, RouteName } from "../../http/metrics.ts";
-import type { PublisherLimits } from "../../http/listen.ts";
-import { type HttpRequest, PACKED_CONTENT_TYPE } from "../../http/reply.ts";
+import type { ClientView } from "../../http/forwarded.ts";
+import type { Metrics } from "../../http/metrics.ts";
+import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
+import type { BaseExchange } from "../../http/service.ts";
 
 export const WELL_KNOWN_PATH = "/.well-known/mementomap";
 
@@ -146,18 +145,23 @@ function hostOf(archive: string | undefined): string | undefined {
   return archive === undefined || !URL.canParse(archive) ? undefined : new URL(archive).host;
 }
 
+/** What a client may ask of a publisher. */
+export interface PublisherLimits {
+  /** Bytes of a batch, decompressed; larger ones are cut off. */
+  readonly maxBatchBytes: number;
+  /** Bytes of a URI within a batch. */
+  readonly maxUriBytes: number;
+}
+
+export const DEFAULT_PUBLISHER_LIMITS: PublisherLimits = {
+  maxBatchBytes: 256 * 2 ** 20,
+  maxUriBytes: 64 * 2 ** 10,
+};
+
 /** A request that is being answered, and what is needed for it. */
-export interface Exchange {
-  readonly request: HttpRequest;
-  /** How the client sees the site. */
-  readonly client: ClientView;
-  readonly path: string;
-  readonly query: string;
+export interface Exchange extends BaseExchange {
   readonly site: Site;
   readonly metrics: Metrics;
   readonly limits: PublisherLimits;
-  readonly log: Log;
   readonly cacheControl: string;
-  /** What the request is counted as. */
-  route: RouteName;
 }

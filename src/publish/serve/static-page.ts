@@ -11,8 +11,8 @@ import { html } from "../../page/html.ts";
 import { assetList } from "../../page/page-assets.ts";
 import type { MapInfo, PageData } from "../../page/page-data.ts";
 import { headersOf } from "../../packed/packed-file.ts";
-import { checkPacked } from "../../packed/packed-parts.ts";
-import type { UkvsHeaders } from "../../ukvs/header.ts";
+import { checkPacked } from "../../packed/read-packed.ts";
+import { mapInfo, surveyedMapInfo } from "./map-info.ts";
 
 /** A map that goes beside the page. */
 export interface PageMapFile {
@@ -52,7 +52,7 @@ export async function writeStaticPage(
   const infos: MapInfo[] = [];
   if (maps.length > 0) await mkdir(join(folder, "maps"));
   for (const map of maps) {
-    const info = await mapInfo(map, options.signal);
+    const info = await readInfo(map, options.signal);
     await copyFile(map.path, join(folder, info.href));
     infos.push(info);
   }
@@ -64,71 +64,39 @@ export async function writeStaticPage(
   const list = `${JSON.stringify({ maps: infos }, undefined, 1)}\n`;
   await writeFile(join(folder, "maps.json"), list, { flush: true });
   const name = options.name ?? infos[0]?.name ?? "MementoMap";
-  await writeFile(join(folder, "index.html"), indexPage(infos, name), { flush: true });
+  await writeFile(join(folder, "index.html"), await indexPage(infos, name), { flush: true });
   await writeFile(join(folder, ".nojekyll"), "", { flush: true });
   return infos;
 }
 
-function indexPage(maps: readonly MapInfo[], name: string): string {
-  const data: PageData = {
+function indexPage(maps: readonly MapInfo[], name: string): Promise<string> {
+  const policy = appSecurityPolicy("static");
+  const page: PageData = {
     service: "static",
     base: ".",
     name,
     version: packageVersion(),
+    origin: "",
     maps,
     archives: [],
+    answers: {},
   };
-  const list = maps.map(
-    ({ href, name: own, id }) => html`<li><a href="${href}">${own ?? id}</a></li> `,
+  return appPage(
+    page,
+    "./",
+    html`<meta http-equiv="Content-Security-Policy" content="${policy}" />`,
   );
-  const policy = appSecurityPolicy("static");
-  return appPage({
-    title: name,
-    view: "find",
-    data,
-    head: html`<meta http-equiv="Content-Security-Policy" content="${policy}" />`,
-    main: html`<h1>${name}</h1>
-      <p class="lede">
-        This page looks up, explores and compares maps of what web archives hold, in your browser.
-        It needs JavaScript.
-      </p>
-      <ul>
-        ${list}
-      </ul>`,
-  });
 }
 
-async function mapInfo(map: PageMapFile, signal: AbortSignal | undefined): Promise<MapInfo> {
+async function readInfo(map: PageMapFile, signal: AbortSignal | undefined): Promise<MapInfo> {
   const { id, source, path, bytes, modified } = map;
-  const about = (headers: UkvsHeaders): Omit<MapInfo, "records" | "total" | "isPacked"> => {
-    const { name, replay } = headers.meta;
-    return {
-      id,
-      name: typeof name === "string" ? name : null,
-      archive: headers.id ?? null,
-      href: `maps/${id}${endingOf(path)}`,
-      updatedAt: modified.toISOString(),
-      bytes,
-      domainCount: 0,
-      topDomains: [],
-      pages: 0,
-      replay: typeof replay === "string" && /^https?:\/\//i.test(replay) ? replay : null,
-    };
-  };
+  const place = { id, href: `maps/${id}${endingOf(path)}`, modified, bytes };
   if (isPacked(await source.read(0, PACKED_MAGIC.length, signal))) {
     const headers = headersOf((await checkPacked(source, { signal })).header);
     const { rows } = await packedHoldings(source, signal);
-    return { ...about(headers), records: rows, total: null, isPacked: true };
+    return { ...mapInfo(headers, place), records: rows, isPacked: true };
   }
-  const survey = await surveyMap(source, { signal });
-  return {
-    ...about(survey.plan.headers),
-    domainCount: survey.domainCount,
-    topDomains: survey.topDomains,
-    records: survey.records,
-    total: survey.total ?? null,
-    isPacked: false,
-  };
+  return { ...surveyedMapInfo(await surveyMap(source, { signal }), place), pages: 0 };
 }
 
 /** Browsers would decompress what is served with a coding; the ending stays that of the file. */

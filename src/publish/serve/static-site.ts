@@ -4,7 +4,9 @@ import { type ByteSource, sourceChunks } from "../../bytes/byte-source.ts";
 import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split-map.ts";
 import { surveyMap } from "../../map/map-survey.ts";
 import { withOutput } from "../../files/output-file.ts";
-import { homePage, mapView } from "./home-page.ts";
+import { formatNumber } from "../../format.ts";
+import { htmlDocument } from "../../page/document.ts";
+import { html } from "../../page/html.ts";
 import { digestOf } from "../../files/source-digest.ts";
 import { pageLinks } from "./map-version.ts";
 
@@ -48,13 +50,12 @@ export async function writeStaticSite(
       pageChunks(source, plan, page, { more, ...options }),
     );
   }
-  const map = {
-    href: ".well-known/mementomap",
-    modified: new Date(),
-    bytes: source.size,
-    pageHref: (number: number): string => `pages/${name(number)}`,
-  };
-  const home = homePage({ maps: [mapView(survey, map, plan)] });
+  const { name: title = survey.plan.headers.id ?? "MementoMap" } = survey.plan.headers.meta;
+  const pages = plan.pages.map(({ number, records }) => ({
+    href: `pages/${name(number)}`,
+    records,
+  }));
+  const home = siteIndex(String(title), pages);
   await writeFile(join(folder, "index.html"), home, { flush: true });
   await writeFile(join(folder, ".nojekyll"), "", { flush: true });
   return { plan, records: survey.records };
@@ -68,4 +69,24 @@ async function writeTwice(path: string, chunks: () => AsyncIterable<Uint8Array>)
       for await (const chunk of chunks()) await output.write(chunk);
     });
   }
+}
+
+/** A page for people, with links to the map and its pages. */
+function siteIndex(
+  title: string,
+  pages: readonly { readonly href: string; readonly records: number }[],
+): string {
+  const head = html`<link rel="mementomap" href=".well-known/mementomap" type="text/plain" />`;
+  const body = html`<main class="frame">
+    <h1>${title}</h1>
+    <p class="lede">
+      A summary of which web pages this archive holds, for Memento routing:
+      <a href=".well-known/mementomap" download="mementomap.ukvs">download the map</a>, or its
+      pages:
+    </p>
+    <ol>
+      ${pages.map(({ href, records }) => html`<li><a href="${href}">${formatNumber(records)} keys</a></li> `)}
+    </ol>
+  </main>`;
+  return htmlDocument(`${title} · MementoMap`, head, body);
 }

@@ -102,7 +102,6 @@ export interface MalformedTables {
   readonly mimeTypes: MalformedValues;
   readonly statusCodes: MalformedValues;
   readonly datetimes: readonly Fault[];
-  readonly uris: readonly Fault[];
   readonly lines: readonly Fault[];
 }
 

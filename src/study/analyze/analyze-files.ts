@@ -1,12 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Analysis } from "./analysis.ts";
-import { joinTallies } from "./capture-tally.ts";
+import { ANALYZE } from "./capture-scanner.ts";
+import { joinTallies, type TallyData } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
-import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
-import { tableBytes } from "../../map/generate/key-table.ts";
-import type { GenerateOptions } from "../../map/generate/generate-plan.ts";
-import { ReadReporter } from "../../map/generate/read-all.ts";
+import { cutRuns, mergeRuns, type VisitKey } from "../../map/generate/runs.ts";
+import { type ScanOptions, withScan } from "../../map/generate/scan.ts";
 import {
   type CombineOptions,
   combineRuns,
@@ -15,27 +14,12 @@ import {
   type RunCombiner,
   type StoredRun,
 } from "../../map/generate/stored-runs.ts";
-import { FileProgress, type IndexInput, type Part } from "../../input/index-input.ts";
-import { openInputs } from "../../input/open-inputs.ts";
 import { checkSignal, Interrupt, type InterruptOptions } from "../../interruption.ts";
-import { keepCoresBusy } from "../../threads/thread.ts";
-import { withTempDir } from "../../files/scratch.ts";
-import {
-  type AnalyzeJobOptions,
-  type AnalyzeJobResult,
-  type AnalyzeLane,
-  inlineLane,
-  threadLane,
-} from "./lane.ts";
-import { cutRuns, mergeRuns, type VisitKey } from "../../map/generate/runs.ts";
 
 export interface AnalyzeFilesOptions
-  extends
-    InterruptOptions,
-    Omit<
-      GenerateOptions,
-      "add" | "distinct" | "originals" | "datetimeDigits" | "skipBad" | "description"
-    > {
+  extends InterruptOptions, Omit<ScanOptions, "skipBad" | "bytesPerThread"> {
+  /** Runs that are merged at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
   /** Rows of the tables of the most archived; 20 by default. */
   readonly top?: number | undefined;
   /** Captures of pages to draw at random; 10 by default. */
@@ -46,11 +30,8 @@ export interface AnalyzeFilesOptions
 
 export const DEFAULT_TOP = 20;
 export const DEFAULT_SAMPLES = 10;
-const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
 /** What a thread needs for its tallies, beside what one of `generate` does. */
 const TALLY_BYTES = 36 * 2 ** 20;
-/** A second thread costs more than it gives on less than this. */
-const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
 
 /**
  * Analyzes index files: the tables and figures of the paper, for the archive at hand.
@@ -71,139 +52,53 @@ export function analyzeFiles(
 
 async function analyze(paths: readonly string[], options: AnalyzeFilesOptions): Promise<Analysis> {
   const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
-  const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
-  return withTempDir(scratchOptions, async (scratch) => {
-    const { results, runs, files, storedBytes } = await sortCaptures(paths, scratch, options);
+  return withCaptures(paths, options, async ({ tallies, runs, files, storedBytes, scratch }) => {
     const tree = new HoldingsTree(top);
     await mergeStored(runs, { ...options, scratch }, (key, keyLength, count) => {
       tree.add(key, keyLength, count);
     });
     tree.end();
-    const tally = joinTallies(
-      results.map((result) => result.tally),
-      samples,
-    );
-    return summarize(tally, tree, { files, storedBytes, runs: runs.length, top });
+    const onDisk = runs.filter((run) => "path" in run).length;
+    return summarize(joinTallies(tallies, samples), tree, {
+      files,
+      storedBytes,
+      runs: onDisk,
+      top,
+    });
   });
 }
 
-/** The captures of index files, tallied, and sorted by original and month in stored runs. */
+/** The captures of index files, tallied, and sorted by original and month in runs. */
 interface SortedCaptures {
-  readonly results: readonly AnalyzeJobResult[];
+  readonly tallies: readonly TallyData[];
   readonly runs: readonly StoredRun[];
   readonly files: number;
+  /** Null where that is not known. */
   readonly storedBytes: number | null;
+  readonly scratch: string;
 }
 
-/** Reads index files and sorts their captures into runs in the folder `scratch`. */
-export async function sortCaptures(
+/** Reads index files, sorts their captures into runs, and runs `use` with them. */
+export function withCaptures<T>(
   paths: readonly string[],
-  scratch: string,
   options: AnalyzeFilesOptions,
-): Promise<SortedCaptures> {
-  const progress = new FileProgress();
-  const inputs = await openInputs(paths, {
-    format: options.format ?? "auto",
-    keys: options.keys ?? "auto",
-    untrusted: new Set(),
-    maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
-    archive: options.archive,
-    streams: options.streams,
-    signal: options.interrupt?.signal,
-    split: options.split,
-    progress,
+  use: (captures: SortedCaptures) => Promise<T>,
+): Promise<T> {
+  const { samples = DEFAULT_SAMPLES, asOf } = options;
+  const scanOptions = { ...options, bytesPerThread: TALLY_BYTES };
+  const sinkOptions = (): { samples: number; asOf: string | undefined } => ({ samples, asOf });
+  return withScan(paths, ANALYZE, scanOptions, sinkOptions, ({ inputs, results, scratch }) => {
+    const sizes = inputs.map(({ size }) => size);
+    return use({
+      tallies: results.map(({ found }) => found),
+      runs: results.flatMap(({ runs }) => runs),
+      files: inputs.length,
+      storedBytes: sizes.every((size) => size !== undefined)
+        ? sizes.reduce((sum, size) => sum + size, 0)
+        : null,
+      scratch,
+    });
   });
-  const storedBytes = totalSize(inputs);
-  const reporter = new ReadReporter(progress, options.onRead);
-  const onRead = (bytes: number): void => reporter.add(bytes);
-  const results = await scan(inputs, storedBytes, scratch, { ...options, onRead }).finally(() => {
-    reporter.end();
-  });
-  const runs = results.flatMap((result) => result.runs);
-  // The first split of a file stands for it.
-  const files = (options.split?.start ?? 0) === 0 ? inputs.length : 0;
-  return { results, runs, files, storedBytes };
-}
-
-function totalSize(inputs: readonly IndexInput[]): number | null {
-  let bytes = 0;
-  for (const { size } of inputs) {
-    if (size === undefined) return null;
-    bytes += size;
-  }
-  return bytes;
-}
-
-async function scan(
-  inputs: readonly IndexInput[],
-  storedBytes: number | null,
-  scratch: string,
-  options: AnalyzeFilesOptions,
-): Promise<AnalyzeJobResult[]> {
-  const lanes = openLanes(inputs, storedBytes, scratch, options);
-  try {
-    await readAll(inputs, lanes, options);
-    return await Promise.all(lanes.map((lane) => lane.finish()));
-  } finally {
-    await Promise.all(lanes.map((lane) => lane.end()));
-  }
-}
-
-function openLanes(
-  inputs: readonly IndexInput[],
-  storedBytes: number | null,
-  scratch: string,
-  options: AnalyzeFilesOptions,
-): AnalyzeLane[] {
-  const worthwhile =
-    storedBytes === null ? Infinity : Math.ceil(storedBytes / BYTES_WORTH_A_THREAD);
-  const threads = Math.max(1, Math.min(options.threads ?? 1, worthwhile));
-  const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
-  const isInflated = inputs.some((input) => input.isInflated);
-  const job = (index: number): AnalyzeJobOptions => ({
-    name: `thread-${index}`,
-    scratch,
-    inPlace: keepCoresBusy(threads, inputs.length),
-    tableBytes: tableBytes(memoryBytes - threads * TALLY_BYTES, threads, isInflated),
-    scanner: {
-      filter: options.filter ?? {},
-      maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
-      samples: options.samples ?? DEFAULT_SAMPLES,
-      asOf: options.asOf,
-    },
-  });
-  if (threads === 1) return [inlineLane(job(0))];
-  return Array.from({ length: threads }, (_, index) => threadLane(job(index)));
-}
-
-/** Hands the parts of all inputs to whichever lane is free; stops at the first failure. */
-async function readAll(
-  inputs: readonly IndexInput[],
-  lanes: readonly AnalyzeLane[],
-  options: AnalyzeFilesOptions,
-): Promise<void> {
-  const parts = allParts(inputs);
-  const isDone = { value: false };
-  const work = async (lane: AnalyzeLane): Promise<void> => {
-    while (!isDone.value) {
-      const next = await parts.next();
-      if (next.done === true) return;
-      checkSignal(options.interrupt?.signal);
-      await lane.read(next.value.task);
-      options.onRead?.(next.value.bytes);
-    }
-  };
-  try {
-    await Promise.all(lanes.map((lane) => work(lane)));
-  } finally {
-    isDone.value = true;
-    await parts.return();
-  }
-}
-
-/** Generators answer requests one after the other, so several lanes may ask at once. */
-async function* allParts(inputs: readonly IndexInput[]): AsyncGenerator<Part, void, undefined> {
-  for (const input of inputs) yield* input.parts(inputs.length === 1);
 }
 
 /** What is merged between two looks at whether the user wants to stop. */

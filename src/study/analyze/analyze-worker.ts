@@ -1,8 +1,10 @@
 import { workerData } from "node:worker_threads";
-import { callOn, type RemoteCall } from "../../threads/thread.ts";
+import { ScanJob, type ScanJobOptions } from "../../map/generate/scan-job.ts";
 import { serve } from "../../threads/thread-server.ts";
-import { AnalyzeJob, type AnalyzeJobOptions } from "./lane.ts";
+import { callOn, type RemoteCall } from "../../threads/thread.ts";
+import { ANALYZE, type ScannerOptions } from "./capture-scanner.ts";
 
-const job = new AnalyzeJob(workerData as AnalyzeJobOptions);
+const options = workerData as ScanJobOptions<ScannerOptions>; // what threadLane sends
+const job = new ScanJob(options, ANALYZE.openSink);
 
 serve(async (call) => ({ value: await callOn(job, call as RemoteCall) }));

@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COLON, COMMA, isDigit, PERCENT } from "../../bytes/bytes.ts";
+import { isDigit } from "../../bytes/bytes.ts";
 
 /** What can be wrong with the datetime of a capture that has one. */
 export const DATETIME_FAULTS = [
@@ -7,6 +7,7 @@ export const DATETIME_FAULTS = [
   "no such day",
   "no such time",
   "before the Web (1990)",
+  "in the future",
 ] as const;
 
 /** Months of a year, and 0 for none. */
@@ -23,6 +24,11 @@ export class DatetimeCheck {
   month = 0;
   /** An index into {@link DATETIME_FAULTS}. */
   fault = -1;
+  /** The end of tomorrow, for clocks and time zones that are ahead. */
+  readonly #limit = new Date(Date.now() + 2 * DAY_MS)
+    .toISOString()
+    .slice(0, 10)
+    .replaceAll("-", "");
 
   set(bytes: Uint8Array, start: number, end: number): void {
     this.year = -1;
@@ -42,12 +48,28 @@ export class DatetimeCheck {
     else if (!isDay(this.year, month, pair(bytes, start + 6))) this.fault = 2;
     else if (!isTime(bytes, start + 8)) this.fault = 3;
     else if (this.year < 1990) this.fault = 4;
+    else if (!isBefore(bytes, start, this.#limit)) {
+      this.fault = 5;
+      // One such capture would stretch every chart.
+      this.year = -1;
+      this.month = 0;
+    }
   }
 
   /** Year and month as one number that sorts by time; 0 for no datetime. */
   get code(): number {
     return this.year === -1 ? 0 : this.year * MONTHS_PER_YEAR + this.month + 1;
   }
+}
+
+const DAY_MS = 86_400_000;
+
+function isBefore(bytes: Uint8Array, start: number, digits: string): boolean {
+  for (let i = 0; i < digits.length; i++) {
+    const difference = bytes[start + i] - digits.charCodeAt(i);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
 }
 
 /** The year and month of a {@link DatetimeCheck.code}; undefined for none. */
@@ -76,88 +98,4 @@ function isDay(year: number, month: number, day: number): boolean {
   if (day < 1 || day > DAYS[month]) return false;
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return !(month === 2 && day === 29 && !isLeap);
-}
-
-/** What can be wrong with the URI of a capture, or with its host; the first that fits is counted. */
-export const URI_FAULTS = [
-  "no host",
-  "host with characters no host has",
-  "neither http nor https",
-  "blank, control or non-ASCII character",
-  "broken percent-encoding",
-  "longer than 2,048 bytes",
-] as const;
-
-const MAX_URI_BYTES = 2048;
-const BAD_BYTE = 1;
-const ESCAPE = 2;
-
-const BYTE_CLASS = new Uint8Array(256);
-for (let byte = 0; byte < 256; byte++)
-  if (byte <= 0x20 || byte >= 0x7f) BYTE_CLASS[byte] = BAD_BYTE;
-BYTE_CLASS[PERCENT] = ESCAPE;
-
-const isHostByte = new Uint8Array(256);
-for (const letter of "abcdefghijklmnopqrstuvwxyz0123456789-_,") {
-  isHostByte[letter.charCodeAt(0)] = 1;
-}
-
-/** The fault of a URI, `bytes[start, end)`, as an index into {@link URI_FAULTS}; -1 for none. */
-export function uriFault(bytes: Uint8Array, start: number, end: number): number {
-  if (!isHttp(bytes, start, end)) return 2;
-  let classes = 0;
-  for (let at = start; at < end; at++) classes |= BYTE_CLASS[bytes[at]];
-  if ((classes & BAD_BYTE) !== 0) return 3;
-  if ((classes & ESCAPE) !== 0 && hasBrokenEscape(bytes, start, end)) return 4;
-  return end - start > MAX_URI_BYTES ? 5 : -1;
-}
-
-/** The fault of the host of a SURT, `bytes[start, end)`; as {@link uriFault}. */
-export function hostFault(bytes: Uint8Array, start: number, end: number): number {
-  if (start >= end || bytes[start] === CLOSE_PAREN) return 0;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at];
-    if (byte === CLOSE_PAREN) return bytes[at - 1] === COMMA ? 1 : -1;
-    if (byte === COLON) return portFault(bytes, at + 1, end);
-    // IPv6 addresses stand in brackets.
-    if (isHostByte[byte] === 0) return bytes[start] === 0x5b ? -1 : 1;
-  }
-  return 0;
-}
-
-function portFault(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && isDigit(bytes[at])) at++;
-  return at > start && bytes[at] === CLOSE_PAREN ? -1 : 1;
-}
-
-/** Bare hosts and paths, as some indexes have them, are fine too. */
-function isHttp(bytes: Uint8Array, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && isSchemeByte(bytes[at])) at++;
-  const hasScheme = at > start && at + 2 < end && bytes[at] === COLON && bytes[at + 1] === 0x2f;
-  if (!hasScheme || bytes[at + 2] !== 0x2f) return true;
-  const length = at - start;
-  if (length !== 4 && length !== 5) return false;
-  const lower = (i: number): number => bytes[start + i] | 0x20;
-  const isHttpName = lower(0) === 0x68 && lower(1) === 0x74 && lower(2) === 0x74;
-  return isHttpName && lower(3) === 0x70 && (length === 4 || lower(4) === 0x73);
-}
-
-function isSchemeByte(byte: number): boolean {
-  const letter = byte | 0x20;
-  return (letter >= 0x61 && letter <= 0x7a) || isDigit(byte) || (byte >= 0x2b && byte <= 0x2e);
-}
-
-function hasBrokenEscape(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    if (bytes[at] !== PERCENT) continue;
-    if (at + 2 >= end || !isHex(bytes[at + 1]) || !isHex(bytes[at + 2])) return true;
-  }
-  return false;
-}
-
-function isHex(byte: number): boolean {
-  const letter = byte | 0x20;
-  return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
 }

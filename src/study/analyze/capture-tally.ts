@@ -1,6 +1,9 @@
-import type { FilterReason } from "../../input/filter.ts";
-import { FILTER_REASONS } from "../../input/filter.ts";
-import { DATETIME_FAULTS, DatetimeCheck, MONTHS_PER_YEAR, URI_FAULTS } from "./capture-faults.ts";
+import {
+  addLineCounts,
+  type LineCounts as RowCounts,
+  newLineCounts,
+} from "../../input/row-reader.ts";
+import { DATETIME_FAULTS, DatetimeCheck, MONTHS_PER_YEAR } from "./capture-faults.ts";
 import {
   HashSample,
   joinValueCounts,
@@ -20,16 +23,7 @@ export const GRID_SIZE = 6;
 const EXAMPLES = 5;
 
 /** What became of the lines read; nothing is dropped without a count. */
-export interface LineCounts {
-  lines: number;
-  blank: number;
-  headers: number;
-  /** Records of `dns:` and the like. */
-  nonWeb: number;
-  /** Lines that show nothing, such as failed requests of an access log. */
-  unproven: number;
-  bad: number;
-  readonly filtered: Record<FilterReason, number>;
+export interface LineCounts extends RowCounts {
   captures: number;
 }
 
@@ -60,7 +54,6 @@ export interface TallyData {
   readonly badStatuses: ValueCountsData;
   readonly pathQuery: readonly number[];
   readonly datetimeFaults: readonly FaultTally[];
-  readonly uriFaults: readonly FaultTally[];
   readonly lineFaults: readonly FaultTally[];
   readonly samples: readonly SampledText[];
 }
@@ -102,7 +95,7 @@ class FaultCounter {
  * Holds a few tables of fixed size, and MIME types (see {@link ValueCounts}).
  */
 export class CaptureTally {
-  readonly lines: LineCounts = newLineCounts();
+  readonly lines: LineCounts = { ...newLineCounts(), captures: 0 };
   readonly datetime: DatetimeCheck = new DatetimeCheck();
   readonly mimes: ValueCounts = new ValueCounts(STATUS_CLASSES.length);
   readonly badStatuses: ValueCounts = new ValueCounts(1);
@@ -113,7 +106,6 @@ export class CaptureTally {
   readonly #years = new Map<number, { statuses: Float64Array; months: Float64Array }>();
   readonly #undated = new Float64Array(STATUS_CLASSES.length);
   readonly #datetimeFaults = new FaultCounter();
-  readonly #uriFaults = new FaultCounter();
   readonly #lineFaults = new FaultCounter();
   #first: Uint8Array = new Uint8Array(0);
   #last: Uint8Array = new Uint8Array(0);
@@ -148,10 +140,6 @@ export class CaptureTally {
     year.months[datetime.month] += count;
   }
 
-  addUriFault(fault: number, uri: Uint8Array, count: number): void {
-    this.#uriFaults.add(URI_FAULTS[fault] ?? "", count, uri);
-  }
-
   addBadLine(fault: string, line: Uint8Array): void {
     this.#lineFaults.add(fault, 1, line);
   }
@@ -184,7 +172,6 @@ export class CaptureTally {
       badStatuses: this.badStatuses.data(),
       pathQuery: Array.from(this.pathQuery),
       datetimeFaults: this.#datetimeFaults.data(),
-      uriFaults: this.#uriFaults.data(),
       lineFaults: this.#lineFaults.data(),
       samples: this.samples.data(),
     };
@@ -200,25 +187,9 @@ function isBefore(bytes: Uint8Array, start: number, other: Uint8Array): boolean 
   return false;
 }
 
-function newLineCounts(): LineCounts {
-  const filtered = Object.fromEntries(FILTER_REASONS.map((reason) => [reason, 0]));
-  return {
-    lines: 0,
-    blank: 0,
-    headers: 0,
-    nonWeb: 0,
-    unproven: 0,
-    bad: 0,
-    filtered: filtered as Record<FilterReason, number>, // made of all reasons just now
-    captures: 0,
-  };
-}
-
-const COUNTED = ["lines", "blank", "headers", "nonWeb", "unproven", "bad", "captures"] as const;
-
 export function joinTallies(parts: readonly TallyData[], samples: number): TallyData {
-  const lines = newLineCounts();
-  const joined = (of: "datetimeFaults" | "uriFaults" | "lineFaults"): FaultTally[] => {
+  const lines = { ...newLineCounts(), captures: 0 };
+  const joined = (of: "datetimeFaults" | "lineFaults"): FaultTally[] => {
     const faults = new FaultCounter();
     for (const part of parts) faults.join(part[of]);
     return faults.data();
@@ -226,8 +197,8 @@ export function joinTallies(parts: readonly TallyData[], samples: number): Tally
   const drawn = new HashSample(samples);
   const years = new Map<number, YearTally>();
   for (const part of parts) {
-    for (const name of COUNTED) lines[name] += part.lines[name];
-    for (const reason of FILTER_REASONS) lines.filtered[reason] += part.lines.filtered[reason];
+    addLineCounts(lines, part.lines);
+    lines.captures += part.lines.captures;
     drawn.join(part.samples);
     for (const own of part.years) years.set(own.year, joinYears(years.get(own.year), own));
   }
@@ -245,7 +216,6 @@ export function joinTallies(parts: readonly TallyData[], samples: number): Tally
     badStatuses: joinValueCounts(parts.map((part) => part.badStatuses)),
     pathQuery: sumColumns(parts.map((part) => part.pathQuery)),
     datetimeFaults: joined("datetimeFaults"),
-    uriFaults: joined("uriFaults"),
     lineFaults: joined("lineFaults"),
     samples: drawn.data(),
   };

@@ -1,12 +1,10 @@
 import { type Ranked, TopList } from "./bounded.ts";
-import { byteString, COLON, COMMA, isDigit, QUESTION } from "../../bytes/bytes.ts";
-import { type Edges, type IsOpenNode, openNodesAt } from "../../map/compact/edges.ts";
+import { COLON, COMMA, isDigit, QUESTION } from "../../bytes/bytes.ts";
 import {
   KEY_KIND,
   keyShape,
   LAYER,
   type Layer,
-  type NodePlace,
   TreeNode,
   type TreeVisitor,
   TreeWalk,
@@ -48,20 +46,6 @@ const MAX_TLDS = 5000;
 
 const OPEN_BRACKET = 0x5b;
 
-const SUMS = ["children", "keys", "hosts", "originals", "mementos"] as const;
-
-/** What a part of an archive has of a node that other parts may have keys of too. */
-export interface OpenNode extends Readonly<Record<(typeof SUMS)[number], number>> {
-  /** A character for each byte. */
-  readonly text: string;
-  readonly layer: Layer;
-  readonly depth: number;
-  /** The text of its parent is so long. */
-  readonly parentEnd?: number | undefined;
-  readonly largest: number;
-  readonly isKey: boolean;
-}
-
 /** An open node, and what is held in its sub-tree. */
 class HoldingsNode extends TreeNode<HoldingsNode> {
   children = 0;
@@ -72,8 +56,11 @@ class HoldingsNode extends TreeNode<HoldingsNode> {
   largest = 0;
   /** Whether the node is a key itself, and not only on the way to one. */
   isKey = false;
-  /** Whether other parts of the archive may have keys of the node too. */
-  isOpen = false;
+
+  reset(): void {
+    this.children = this.keys = this.hosts = this.originals = this.mementos = this.largest = 0;
+    this.isKey = false;
+  }
 
   /** Labels of a host; 0 for a root, 1 for `/a`. */
   get level(): number {
@@ -114,25 +101,18 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   keys = 0;
   opaqueKeys = 0;
 
-  readonly #walk: TreeWalk<HoldingsNode> = new TreeWalk(this, (layer) =>
-    layer === LAYER.host ? COMMA : QUESTION,
+  readonly #walk: TreeWalk<HoldingsNode> = new TreeWalk(
+    () => new HoldingsNode(),
+    this,
+    (layer) => (layer === LAYER.host ? COMMA : QUESTION),
   );
   /** The captures of the original that the walk is at. */
   #mementos = 0;
   #lastYear = -1;
-  /** The first and the last key without host, to count each once. */
-  firstOpaque = "";
-  lastOpaque = "";
-  /** Nodes that other parts may have keys of, with what this part has of them, children first. */
-  readonly openNodes: OpenNode[] = [];
-  readonly #isOpenNode: IsOpenNode;
-
-  /**
-   * @param top how many originals, hosts and so on to keep of the most archived.
-   * @param edges where the part of an archive begins and ends that is looked at; all by default.
-   */
-  constructor(top: number, edges: Edges = {}) {
-    this.#isOpenNode = openNodesAt(edges);
+  /** The last key without a host, to count each once. */
+  #lastOpaque = "";
+  /** @param top how many originals, hosts and so on to keep of the most archived. */
+  constructor(top: number) {
     this.topOriginals = new TopList(top);
     this.topHosts = new TopList(top);
     this.topDomains = new TopList(top);
@@ -182,9 +162,8 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
 
   #addOpaque(keyLength: number): void {
     const key = this.#walk.key.text(keyLength);
-    if (key === this.lastOpaque) return;
-    if (this.opaqueKeys === 0) this.firstOpaque = key;
-    this.lastOpaque = key;
+    if (key === this.#lastOpaque) return;
+    this.#lastOpaque = key;
     this.opaqueKeys++;
     this.keys++;
   }
@@ -192,58 +171,23 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   #addToTree(leaf: HoldingsNode, mementos: number): void {
     if (!leaf.isKey) {
       leaf.isKey = true;
-      if (!leaf.isOpen) this.#countKey(leaf);
+      leaf.keys++;
+      this.keys++;
+      this.keysByPathDepth[leaf.level]++;
     }
     leaf.originals++;
     leaf.mementos += mementos;
     leaf.largest = Math.max(leaf.largest, mementos);
   }
 
-  #countKey(node: HoldingsNode): void {
-    node.keys++;
-    this.keys++;
-    this.keysByPathDepth[node.level]++;
-  }
-
-  open(place: NodePlace<HoldingsNode>): HoldingsNode {
-    const node = new HoldingsNode(place);
-    const isHost = node.layer === LAYER.host;
-    node.isOpen = this.#isOpenNode(this.#walk.key.bytes, node.textEnd, isHost);
-    if (!node.isOpen) countChild(node);
-    return node;
+  open(node: HoldingsNode): void {
+    node.reset();
+    // The path root of a host does not count as its child; sub-domains do.
+    if (node.parent !== undefined && node.layer !== LAYER.root) node.parent.children++;
   }
 
   close(node: HoldingsNode): void {
-    const { bytes } = this.#walk.key;
-    if (node.isOpen) this.openNodes.push(openNodeOf(node, bytes));
-    else this.#closeNode(node, bytes);
-  }
-
-  /** Adds up the nodes that parts of an archive left open, and closes them. */
-  closeOpenNodes(all: readonly OpenNode[]): void {
-    const nodes = new Map<string, HoldingsNode>();
-    const places = new Map(all.map((node) => [node.text, node]));
-    for (const text of [...places.keys()].toSorted((a, b) => a.length - b.length)) {
-      const { layer, depth, parentEnd } = places.get(text) as OpenNode; // it is one of the keys
-      const parent = parentEnd === undefined ? undefined : nodes.get(text.slice(0, parentEnd));
-      const place = { index: 0, textEnd: text.length, layer, depth, parent };
-      nodes.set(text, new HoldingsNode(place));
-    }
-    for (const { text, ...held } of all) {
-      const node = nodes.get(text) as HoldingsNode; // made of the same list
-      for (const sum of SUMS) node[sum] += held[sum];
-      node.largest = Math.max(node.largest, held.largest);
-      node.isKey ||= held.isKey;
-    }
-    for (const [text, node] of [...nodes].toReversed()) {
-      if (node.isKey) this.#countKey(node);
-      countChild(node);
-      this.#closeNode(node, Buffer.from(text, "latin1"));
-    }
-  }
-
-  /** The text of the node is the beginning of `key`. */
-  #closeNode(node: HoldingsNode, key: Uint8Array): void {
+    const { bytes: key } = this.#walk.key;
     const { layer, level, parent, keys, children } = node;
     this.#depthNodes(layer, level).sizes.add(keys);
     if (children > 0) {
@@ -304,19 +248,6 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     const name = textOf(key, node.textEnd) + (layer === LAYER.host ? ",*" : "/*");
     list.offer({ name, rank, mementos, originals, keys, hosts, largestOriginal: largest });
   }
-}
-
-/** The path root of a host does not count as its child; sub-domains do. */
-function countChild({ parent, layer }: HoldingsNode): void {
-  if (parent !== undefined && layer !== LAYER.root) parent.children++;
-}
-
-function openNodeOf(node: HoldingsNode, key: Uint8Array): OpenNode {
-  const { layer, depth, parent, textEnd, children, keys, hosts, originals, mementos } = node;
-  const { largest, isKey } = node;
-  const text = byteString(key, 0, textEnd);
-  const held = { children, keys, hosts, originals, mementos, largest, isKey };
-  return { text, layer, depth, parentEnd: parent?.textEnd, ...held };
 }
 
 function textOf(key: Uint8Array, end: number): string {

@@ -135,7 +135,6 @@ function malformedTables(tally: TallyData): MalformedTables {
     mimeTypes: malformedValues({ values: mimes, rest: [] }),
     statusCodes: malformedValues(tally.badStatuses),
     datetimes: faults(tally.datetimeFaults),
-    uris: faults(tally.uriFaults),
     lines: faults(tally.lineFaults),
   };
 }

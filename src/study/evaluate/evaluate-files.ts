@@ -24,11 +24,10 @@ import {
 } from "./predictor.ts";
 import { LookupList, lookupTexts } from "../../map/lookup/lookup-list.ts";
 import { compacted, measureBase, paperMaps, traceBase, weightName } from "./paper-maps.ts";
-import type { InputFormat } from "../../input/detect.ts";
+import type { InputFormat } from "../../input/formats.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
 import { readMisses } from "../../map/compact/run/budget-files.ts";
-import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { DEFAULT_MEMORY_BYTES } from "../../map/generate/key-table.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
@@ -69,10 +68,6 @@ export interface EvaluateOptions {
   readonly archive?: string | undefined;
   /** The number of originals for relative cost; overrides that of the truth. */
   readonly originals?: number | undefined;
-  /** Whether what is asked twice counts twice. */
-  readonly countsRepeats?: boolean | undefined;
-  /** Whether to add weights, fixed policies and Bloom filters. */
-  readonly addsBaselines?: boolean | undefined;
   readonly sweep?: Sweep | undefined;
   /** Whether to make maps with queries of an index; so it is too where a map to evaluate is one. */
   readonly queries?: boolean | undefined;
@@ -127,8 +122,8 @@ export async function evaluateFiles(
   const place = { parent: options.scratch, interrupt: streams.interrupt };
   return withTempDir(place, async (scratch) => {
     const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
-    const asked = new AskedLookups(options.countsRepeats === true);
-    const later = new AskedLookups(false);
+    const asked = new AskedLookups();
+    const later = new AskedLookups();
     const given = await Promise.all(maps.map((path) => hasQueries(path, streams)));
     const truthHasQueries = await hasQueries(options.truth, streams);
     const queries = truthHasQueries ?? (options.queries === true || given.includes(true));
@@ -168,10 +163,8 @@ export async function evaluateFiles(
       memoryBytes,
       scratch,
     };
-    const { all, onHeldHosts } = await evaluateAll(predictorsOf(maps, setting), setting);
     return {
-      all,
-      onHeldHosts,
+      all: await evaluateAll(predictorsOf(maps, setting), setting),
       truth: {
         kind: held.kind,
         keys: held.keys,
@@ -228,9 +221,7 @@ async function judge(
   const truth = await openMapFile(held.map, streams, { forMany });
   try {
     const isHeld = async (key: string): Promise<boolean> =>
-      truth.index === undefined
-        ? (await truth.lookup.lookupSurt(key)).present
-        : truth.index.lookupSurtSync(key).present;
+      (await truth.lookup.lookupNow(key, {}, true)).present;
     const keys = asked.keys.texts;
     const [keyIsHeld, keyIsOnHeldHost] = [new Uint8Array(keys.length), new Uint8Array(keys.length)];
     for (const [i, key] of keys.entries()) {
@@ -253,16 +244,15 @@ async function judge(
 async function evaluateAll(
   predictors: AsyncIterable<Predictor>,
   setting: Setting,
-): Promise<{ all: Evaluation[]; onHeldHosts: Evaluation[] }> {
-  const [all, onHeldHosts]: [Evaluation[], Evaluation[]] = [[], []];
+): Promise<Evaluation[]> {
+  const all: Evaluation[] = [];
   let group: Predictor[] = [];
   let bytes = 0;
   const evaluateGroup = async (): Promise<void> => {
     const facts = await factsOf(group, setting);
     for (const [i, predictor] of group.entries()) {
       const answers = answersOf(predictor, setting.judged);
-      all.push(evaluation(predictor, setting.judged, answers, facts[i], false));
-      onHeldHosts.push(evaluation(predictor, setting.judged, answers, facts[i], true));
+      all.push(evaluation(predictor, setting.judged, answers, facts[i]));
     }
     group = [];
     bytes = 0;
@@ -273,7 +263,7 @@ async function evaluateAll(
     if (bytes >= setting.memoryBytes / 2) await evaluateGroup();
   }
   if (group.length > 0) await evaluateGroup();
-  return { all, onHeldHosts };
+  return all;
 }
 
 async function factsOf(group: readonly Predictor[], setting: Setting): Promise<PredictorFacts[]> {
@@ -313,7 +303,7 @@ async function evaluateBase({ held, judged, cost, streams }: Setting): Promise<E
   const { asked, keyIsHeld, uriIsHeld } = judged;
   const byKey = answersByKey(keyIsHeld, asked);
   const answers = queries && uriIsHeld !== undefined ? { ...byKey, uris: uriIsHeld } : byKey;
-  return evaluation(base, judged, answers, facts, false);
+  return evaluation(base, judged, answers, facts);
 }
 
 /** Everything to be evaluated: the maps named, what is made of the truth, and rivals. */
@@ -321,7 +311,7 @@ async function* predictorsOf(
   maps: readonly string[],
   setting: Setting,
 ): AsyncGenerator<Predictor, void, undefined> {
-  const { sweep, addsBaselines = false, held, streams, asOf } = setting;
+  const { sweep, held, streams, asOf } = setting;
   const rivalSizes = new Set<number>();
   for (const path of maps) {
     const predictor = await readPredictor(path, path, streams);
@@ -335,11 +325,11 @@ async function* predictorsOf(
     if (predictor.name.startsWith("budget")) rivalSizes.add(predictor.gzipBytes);
     yield predictor;
   }
-  if (!addsBaselines && sweep !== "frontier") return;
+  if (sweep !== "frontier") return;
   yield* await fixedPolicies(setting);
   const sizes = [...rivalSizes].sort((a, b) => a - b);
   if (sizes.length === 0) return;
-  if (sweep === "frontier") yield* packedMaps(held.map, sizes, setting);
+  yield* packedMaps(held.map, sizes, setting);
   const filters = sizes.map((bytes) => new BloomFilter(bytes, held.keys));
   await forEachHeld(held.map, streams, (key) => {
     for (const filter of filters) filter.add(key);
@@ -371,12 +361,11 @@ async function* madeOfTruth(setting: Setting): AsyncGenerator<Predictor, void, u
     }
     return;
   }
-  const pairs = sweep === "frontier" || setting.addsBaselines === true ? BASELINE_WEIGHTS : [];
-  for (const [hostWeight, pathWeight] of pairs) {
+  if (sweep !== "frontier") return;
+  for (const [hostWeight, pathWeight] of BASELINE_WEIGHTS) {
     const { bytes } = await compacted(reading(setting), { hostWeight, pathWeight }, held.map);
     yield mapPredictor(`weights ${hostWeight}/${pathWeight}`, bytes);
   }
-  if (sweep !== "frontier") return;
   yield* budgets(setting, undefined);
   if (setting.misses !== undefined) yield* budgets(setting, setting.misses);
 }
@@ -405,7 +394,6 @@ async function* budgets(
       source: held.map,
       misses,
       spill,
-      kernels: budgetKernels,
     });
     for (const cost of FRONTIER_COSTS) {
       const maxRows = Math.floor(cost * costDivisor);

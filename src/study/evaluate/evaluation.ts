@@ -7,11 +7,22 @@ import type { Predictor } from "./predictor.ts";
 /** Percent-encoding makes three bytes of one. */
 const SURT_GROWTH = 3;
 
-/** Distinct things that were asked for, and how often. */
-interface AskedSet {
-  readonly texts: readonly string[];
-  /** 1 for each, unless repeats count. */
-  readonly counts: readonly number[];
+/** Distinct texts, in the order in which they came. */
+class TextSet {
+  readonly texts: string[] = [];
+  readonly #places = new Map<string, number>();
+
+  /** @returns the place of a text, which is added where it is new */
+  add(text: string): number {
+    const known = this.#places.get(text);
+    if (known !== undefined) return known;
+    this.#places.set(text, this.texts.length);
+    return this.texts.push(text) - 1;
+  }
+
+  placeOf(text: string): number | undefined {
+    return this.#places.get(text);
+  }
 }
 
 /**
@@ -21,20 +32,13 @@ interface AskedSet {
  * Holds all of them.
  */
 export class AskedLookups {
-  readonly keys: AskedSet = { texts: [], counts: [] };
-  readonly uris: AskedSet = { texts: [], counts: [] };
+  readonly keys: TextSet = new TextSet();
+  readonly uris: TextSet = new TextSet();
   /** For each of the URIs, which of the keys is its own. */
-  readonly keyOfUri: readonly number[] = [];
-  readonly #countsRepeats: boolean;
-  readonly #keyPlaces = new Map<string, number>();
-  readonly #uriPlaces = new Map<string, number>();
+  readonly keyOfUri: number[] = [];
   readonly #original = new OriginalKey();
   readonly #encoder = new TextEncoder();
   #surt = new Uint8Array(1 << 12);
-
-  constructor(countsRepeats: boolean) {
-    this.#countsRepeats = countsRepeats;
-  }
 
   add(text: string): void {
     const bytes = this.#encoder.encode(text);
@@ -49,27 +53,14 @@ export class AskedLookups {
     const original = this.#original;
     original.setOriginal(surt, 0, end, 0);
     const key = latin1(original.bytes, original.keyLength);
-    const keyPlace = this.#count(this.keys, this.#keyPlaces, key);
+    const keyPlace = this.keys.add(key);
     const uri = latin1(original.bytes, original.sharedByMonths - 1);
-    const uriPlace = this.#count(this.uris, this.#uriPlaces, uri);
-    (this.keyOfUri as number[])[uriPlace] = keyPlace; // ours to write
+    this.keyOfUri[this.uris.add(uri)] = keyPlace;
   }
 
   /** The place of an original among the URIs, if it was asked for; see original-key.ts. */
   placeOfOriginal(bytes: Uint8Array, length: number): number | undefined {
-    return this.#uriPlaces.get(latin1(bytes, length));
-  }
-
-  #count(set: AskedSet, places: Map<string, number>, text: string): number {
-    const { texts, counts } = set as { texts: string[]; counts: number[] }; // ours to write
-    const known = places.get(text);
-    if (known !== undefined) {
-      if (this.#countsRepeats) counts[known] += 1;
-      return known;
-    }
-    places.set(text, texts.length);
-    counts.push(1);
-    return texts.push(text) - 1;
+    return this.uris.placeOf(latin1(bytes, length));
   }
 }
 
@@ -120,10 +111,8 @@ export interface JudgedLookups {
   readonly uriIsHeld: Uint8Array | undefined;
 }
 
-/** Evaluations of all lookups, and of those alone whose host is held. */
 export interface EvaluationReport {
   readonly all: readonly Evaluation[];
-  readonly onHeldHosts: readonly Evaluation[];
   readonly truth: TruthSummary;
   /** The map with all keys: what a sweep starts from. */
   readonly base: Evaluation | undefined;
@@ -178,25 +167,19 @@ export function answersByKey(keys: Uint8Array, { keyOfUri }: AskedLookups): Answ
   return { keys, uris: Uint8Array.from(keyOfUri, (key) => keys[key]) };
 }
 
-/**
- * Compares answers with what is held.
- *
- * @param onlyHeldHosts whether lookups of other hosts are left out
- */
+/** Compares answers with what is held. */
 export function evaluation(
   predictor: Omit<Predictor, "says">,
   lookups: JudgedLookups,
   answers: Answers,
   facts: PredictorFacts,
-  onlyHeldHosts: boolean,
 ): Evaluation {
   const count = (onHeldHosts: boolean): { keys: AnswerCounts; uris: AnswerCounts | null } => {
     const counts = countAnswers(lookups, answers, onHeldHosts);
     // The keys of a map with queries are those of URIs.
     return predictor.queries ? { ...counts, keys: counts.uris ?? counts.keys } : counts;
   };
-  const ofHeldHosts = count(true);
-  const { keys, uris } = onlyHeldHosts ? ofHeldHosts : count(false);
+  const { keys, uris } = count(false);
   const { name, lines, bytes, gzipBytes, made } = predictor;
   const { recall, freshness, asOf, costBasis, costDivisor } = facts;
   return {
@@ -211,7 +194,7 @@ export function evaluation(
     keyAccuracy: keys.accuracy,
     uriAccuracy: uris?.accuracy ?? null,
     uris,
-    heldHosts: ofHeldHosts,
+    heldHosts: count(true),
     recall,
     freshness,
     ...(asOf === undefined ? {} : { asOf }),
@@ -226,13 +209,13 @@ function countAnswers(
 ): { keys: AnswerCounts; uris: AnswerCounts | null } {
   const [byKey, byUri] = [new Confusion(), new Confusion()];
   const counts = (key: number): boolean => !onlyHeldHosts || keyIsOnHeldHost[key] === 1;
-  for (const [key, count] of asked.keys.counts.entries()) {
-    if (counts(key)) byKey.add(keyIsHeld[key] === 1, answers.keys[key] === 1, count);
+  for (const key of asked.keys.texts.keys()) {
+    if (counts(key)) byKey.add(keyIsHeld[key] === 1, answers.keys[key] === 1);
   }
   if (uriIsHeld === undefined) return { keys: byKey.counts(), uris: null };
-  for (const [uri, count] of asked.uris.counts.entries()) {
+  for (const uri of asked.uris.texts.keys()) {
     const key = asked.keyOfUri[uri];
-    if (counts(key)) byUri.add(uriIsHeld[uri] === 1, answers.uris[uri] === 1, count);
+    if (counts(key)) byUri.add(uriIsHeld[uri] === 1, answers.uris[uri] === 1);
   }
   return { keys: byKey.counts(), uris: byUri.counts() };
 }
@@ -277,12 +260,12 @@ class Confusion {
   #trueNegatives = 0;
   #falseNegatives = 0;
 
-  add(isHeld: boolean, saysPresent: boolean, count: number): void {
+  add(isHeld: boolean, saysPresent: boolean): void {
     if (isHeld) {
-      if (saysPresent) this.#truePositives += count;
-      else this.#falseNegatives += count;
-    } else if (saysPresent) this.#falsePositives += count;
-    else this.#trueNegatives += count;
+      if (saysPresent) this.#truePositives++;
+      else this.#falseNegatives++;
+    } else if (saysPresent) this.#falsePositives++;
+    else this.#trueNegatives++;
   }
 
   counts(): AnswerCounts {

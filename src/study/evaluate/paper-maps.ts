@@ -2,12 +2,11 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { joinBytes, LF } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
-import { compactMap } from "../../map/compact/compact-map.ts";
+import { compactBy, compactMap } from "../../map/compact/compact-map.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { type WeightOptions, WeightPolicy } from "../../map/compact/weight-policy.ts";
-import { compactRows, type ReadMap } from "../../map/compact/budget/budget-compaction.ts";
-import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
+import type { ReadMap } from "../../map/compact/budget/budget-compaction.ts";
 import { headerText, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
 
 export interface PaperMap {
@@ -72,10 +71,9 @@ export async function compacted(
   let rollUps = 0;
   let headers = new UkvsHeaders();
   const rows: Uint8Array[] = [];
-  const blocks = compactRows(read, new WeightPolicy(weights), {
+  const blocks = compactBy(new WeightPolicy(weights), read(), {
     source,
-    kernels: budgetKernels,
-    onHead: (head) => (headers = head),
+    onHead: async (head) => void (headers = head),
     onEnd: (summary) => ({ rollUps } = summary),
   });
   for await (const block of blocks) rows.push(block);

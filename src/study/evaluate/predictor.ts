@@ -1,9 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { isPacked } from "../../bytes/bytes.ts";
-import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { PackedSingle } from "../../map/lookup/packed-single.ts";
+import { hasSurt } from "../../map/lookup/map-lookup.ts";
+import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
-import { OUTCOME } from "../../packed/packed-map.ts";
 import type { KeyOptions } from "../../surt/key.ts";
 import { surtKeyBytes } from "../../surt/key-bytes.ts";
 import type { MadeBy } from "./paper-maps.ts";
@@ -30,29 +29,27 @@ export interface Predictor {
 export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Predictor {
   if (isPacked(map)) return packedPredictor(name, map);
   const index = MemoryIndex.build(map, { source: name });
-  const match = new Match();
   return {
     name,
     lines: countRows(map),
     bytes: map.length,
     gzipBytes: gzipSync(map).length,
     made,
-    queries: index.rows.queries,
-    says: (key) => index.lookupKeyBytes(key, 0, key.length, match),
+    queries: index.hasQueries,
+    says: (key) => hasSurt(index.source, key, 0, key.length),
   };
 }
 
 /** A packed map is not compressed: its size is that of the file. */
 function packedPredictor(name: string, file: Uint8Array): Predictor {
-  const single = PackedSingle.of(file, name);
-  const map = single?.lookup ?? PackedLookup.of(file, name);
+  const map = PackedLookup.of(file, name);
   return {
     name,
     lines: map.keyCount,
     bytes: file.length,
     gzipBytes: file.length,
     queries: map.header.queries,
-    says: (key) => single?.hasSurt(key, 0, key.length) ?? map.findSurt(key) === OUTCOME.present,
+    says: (key) => hasSurt(map.source, key, 0, key.length),
   };
 }
 

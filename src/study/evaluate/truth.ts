@@ -7,21 +7,22 @@ import { CLOSE_PAREN, isPacked, QUESTION, QUOTE, SPACE, STAR } from "../../bytes
 import { lineBatches } from "../../bytes/lines.ts";
 import { ioError, isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
 import type { AskedLookups, MonthCaptures } from "./evaluation.ts";
-import { detectFormat, type InputFormat } from "../../input/detect.ts";
+import { detectFormat } from "../../input/detect.ts";
+import type { InputFormat } from "../../input/formats.ts";
 import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
-import { mapHeadOf, wholeMapHeaders } from "../../map/lookup/map-head.ts";
+import { mapHeadOf, wholeMapHeaders } from "../../ukvs/head.ts";
 import type { Fields, UkvsHeaders } from "../../ukvs/header.ts";
 import { surtKeyOf } from "./predictor.ts";
 import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
-import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
-import { generateFiles } from "../../map/generate/generate-files.ts";
+import { mergeStored, withCaptures } from "../analyze/analyze-files.ts";
+import { generateFiles } from "../../map/generate/generate.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { isOlderKey } from "../../map/pack/older-keys.ts";
-import { presentKeys } from "../../surt/key.ts";
+import { askedKey } from "../../surt/spelling.ts";
 
 const FLUSH_LINES = 4096;
 
@@ -131,13 +132,14 @@ async function truthOfIndex(asked: AskedLookups, options: TruthOptions): Promise
   const keyIsHeld = queries ? found.keyIsHeld : undefined;
   // Captures without a date are neither before nor after one.
   const dated = asOf === undefined ? filter : { ...filter, from: filter.from ?? "0000" };
-  const { runs } = await sortCaptures([path], scratch, { ...work, filter: dated, samples: 0 });
   const later = asOf === undefined ? undefined : join(scratch, "later");
   const marks = new OriginalMarks(asked, later, queries);
   try {
-    await mergeStored(runs, { ...work, scratch }, (key, length, count) => {
-      marks.add(key, length, count);
-    });
+    await withCaptures([path], { ...work, filter: dated, samples: 0 }, ({ runs }) =>
+      mergeStored(runs, { ...work, scratch }, (key, length, count) => {
+        marks.add(key, length, count);
+      }),
+    );
     marks.end();
     const { held: originals, isHeld: uriIsHeld } = marks;
     const facts = { kind: "index", map, keys, hosts, originals, queries } as const;
@@ -285,8 +287,7 @@ export async function forEachHeld(
 /** The keys by which lookups find a row. */
 function keysOf(key: Uint8Array, fields: Fields): Uint8Array[] {
   if (!isOlderKey(key, 0, key.length, fields)) return [key];
-  const keys = presentKeys(new TextDecoder().decode(key), fields);
-  return keys.map((one) => new TextEncoder().encode(one));
+  return [new TextEncoder().encode(askedKey(new TextDecoder().decode(key), fields))];
 }
 
 function compacted(key: Uint8Array, position: Position): MementoMapError {

@@ -8,11 +8,11 @@ import { LogTally } from "./log-tally.ts";
 import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { type AnalyzeFilesOptions, mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
+import { type AnalyzeFilesOptions, mergeStored, withCaptures } from "../analyze/analyze-files.ts";
 
 export interface ReadLogsOptions extends Omit<
   AnalyzeFilesOptions,
-  "format" | "filter" | "keys" | "samples" | "asOf" | "archive" | "top"
+  "format" | "filter" | "samples" | "asOf" | "archive" | "top"
 > {
   /** Index files of what is held; without them, what archives answered says it. */
   readonly holdings?: readonly string[] | undefined;
@@ -46,10 +46,6 @@ export async function readLogs(
     const archives = tally.archives();
     checkArchive(options.archive, archives);
     const holdings = options.holdings ?? [];
-    const captures =
-      holdings.length === 0
-        ? []
-        : (await sortCaptures(holdings, scratch, { ...options, samples: 0 })).runs;
     const silent = archives.filter(({ hits, misses }) => hits + misses === 0);
     const overlap = new LogOverlap({
       hasIndex: holdings.length > 0,
@@ -57,10 +53,12 @@ export async function readLogs(
       top: options.top ?? DEFAULT_TOP,
       silent: new Set(silent.map(({ archive }) => archive)),
     });
-    const all = [...runs, ...captures];
-    await mergeStored(all, { ...options, scratch }, (key, keyLength, count) => {
-      overlap.add(key, keyLength, count);
-    });
+    const merge = (captures: readonly StoredRun[]): Promise<void> =>
+      mergeStored([...runs, ...captures], { ...options, scratch }, (key, keyLength, count) => {
+        overlap.add(key, keyLength, count);
+      });
+    if (holdings.length === 0) await merge([]);
+    else await withCaptures(holdings, { ...options, samples: 0 }, (found) => merge(found.runs));
     overlap.end();
     return logReport(tally.counts, archives, overlap, holdings.length > 0 ? "index" : "answers");
   });
@@ -76,7 +74,7 @@ async function sortLogs(
   const table = new KeyTable(memoryBytes);
   const store = (): void => {
     const path = join(scratch, `log-${runs.length}.run`);
-    writingTo({ path }, (write) => {
+    writingTo(path, (write) => {
       table.drain((keys) => runs.push({ path, index: writeRun(keys, write) }));
     });
   };

@@ -19,8 +19,8 @@ export interface LookupStream {
 }
 
 const MEMGATOR = /Aggregating Mementos for (\S+)/;
-const REQUEST = /"(?:GET|HEAD) \/(?:timemap\/[a-z]+|timegate|memento\/[^ ]*?)\/(\S*:\/\/\S+) HTTP/;
-const URI = /^(?:https?:\/\/)?[^\s/]+\.[^\s]+$/i;
+const REQUEST = /"(?:GET|HEAD) (\/(?:timemap\/[a-z]+|timegate|memento)\/\S+) HTTP/;
+const URI_START = /^(?:https?:\/\/)?[^\s/]+\.\S/i;
 const TIME = /^\d{4}-\d\d-\d\d/;
 
 /** Where a stream has no times, a lookup comes each second from then on. */
@@ -70,11 +70,19 @@ export async function readLookups(path: string, streams: MapStreams): Promise<Lo
 }
 
 function lookupOf(line: string): { uri: string; time: number | undefined } | undefined {
-  const logged = MEMGATOR.exec(line) ?? REQUEST.exec(line);
-  if (logged !== null) return { uri: logged[1], time: undefined };
+  const logged = MEMGATOR.exec(line)?.[1] ?? originalOf(REQUEST.exec(line)?.[1]);
+  if (logged !== undefined) return { uri: logged, time: undefined };
   const fields = line.trim().split("\t");
-  const uri = fields.find((field) => URI.test(field) && !TIME.test(field));
+  const uri = fields.find(
+    (field) => !/\s/.test(field) && URI_START.test(field) && !TIME.test(field),
+  );
   if (uri === undefined) return undefined;
   const time = Date.parse(fields.find((field) => TIME.test(field)) ?? "");
   return { uri, time: Number.isNaN(time) ? undefined : time };
+}
+
+/** The original in the path of a request: from its scheme on. */
+function originalOf(path: string | undefined): string | undefined {
+  const scheme = path?.indexOf("://") ?? -1;
+  return scheme === -1 ? undefined : path?.slice(path.lastIndexOf("/", scheme - 1) + 1);
 }

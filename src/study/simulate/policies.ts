@@ -1,12 +1,9 @@
 import { Learner } from "../../aggregate/learn/learner.ts";
 import { type LearningReport, learningReport } from "../../aggregate/learn/learning-report.ts";
-import { learntMap } from "../../aggregate/learn/learnt-map.ts";
-import { takeLearntMap } from "../../aggregate/learn/learnt-prior.ts";
 import { type Archive, parseArchiveList } from "../../aggregate/route/archive.ts";
 import { type Decision, isSample } from "../../aggregate/route/decision.ts";
 import { MapRouter } from "../../aggregate/route/map-router.ts";
 import type { RoutedMap } from "../../aggregate/route/routed-map.ts";
-import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { Random } from "../../bytes/random.ts";
 import type { LookupStream } from "./lookup-stream.ts";
 import type { SimulatedArchive } from "./simulated-archives.ts";
@@ -20,8 +17,6 @@ export interface Policy {
   learn(place: number, asked: Uint8Array, mementos: (archive: number) => number): void;
   /** Where the policy promises something. */
   report?(): LearningReport;
-  /** Where it learns: what it would share with others, by the ids of archives. */
-  share?(): ReadonlyMap<string, Uint8Array>;
 }
 
 /** Not asked; asked; asked without waiting for the answer. */
@@ -43,7 +38,7 @@ export function broadcast(): Policy {
   };
 }
 
-/** Those that have it, as nobody can know: no policy that keeps everything spares more. */
+/** Perfect knowledge: the upper bound on savings at recall 1. */
 export function oracle({ archives }: PolicyWorld): Policy {
   return {
     name: "oracle",
@@ -76,23 +71,17 @@ export function topArchives(world: PolicyWorld, count: number): Policy {
   };
 }
 
-/** Archives that have at least this share of all lookups. */
-export function probable(world: PolicyWorld, least: number): Policy {
-  const asked = world.archives.map((archive) => rateOf(archive, world.stream) >= least);
-  return {
-    name: `probability ${least}`,
-    choose: (_place, _time, out) => out.set(asked.map((isAsked) => (isAsked ? ASK.yes : ASK.no))),
-    learn: nothing,
-  };
-}
+/** The first lookups, of which all archives are asked: at most as many, and at most a tenth of all. */
+const MAX_TRAINING = 10_000;
 
 /** Archives that had anything of the top-level domain in the first lookups, of which all are asked. */
-export function tldProfile({ archives, stream }: PolicyWorld, training: number): Policy {
+export function tldPolicy({ archives, stream }: PolicyWorld): Policy {
+  const training = Math.min(MAX_TRAINING, Math.ceil(stream.lookups.length / 10));
   const known = archives.map(() => new Set<string>());
   const tldOf = (place: number): string => stream.originals[place].split(/[,)]/, 1)[0];
   let lookups = 0;
   return {
-    name: "tld profile",
+    name: `tld profile of ${training}`,
     choose(place, _time, asked) {
       lookups++;
       const tld = tldOf(place);
@@ -100,10 +89,10 @@ export function tldProfile({ archives, stream }: PolicyWorld, training: number):
         asked[archive] = lookups <= training || tlds.has(tld) ? ASK.yes : ASK.no;
       }
     },
-    learn(place, asked, mementos) {
+    learn(place, _asked, mementos) {
       if (lookups > training) return;
       for (const [archive, tlds] of known.entries()) {
-        if (asked[archive] !== ASK.no && mementos(archive) > 0) tlds.add(tldOf(place));
+        if (mementos(archive) > 0) tlds.add(tldOf(place));
       }
     },
   };
@@ -115,8 +104,6 @@ interface RoutedOptions {
   readonly recall?: number | undefined;
   /** By the ids of archives. */
   readonly maps?: ReadonlyMap<string, RoutedMap> | undefined;
-  /** Maps of what another aggregator learnt, to begin with; by the ids of archives. */
-  readonly shared?: ReadonlyMap<string, Uint8Array> | undefined;
 }
 
 const noPause = (): Promise<void> => Promise.resolve();
@@ -137,10 +124,6 @@ export async function routed(world: PolicyWorld, options: RoutedOptions): Promis
         });
   const router = new MapRouter(list, { learner, random: () => random.real(), now: () => now });
   if (options.maps !== undefined) await router.replaceMaps(options.maps, noPause);
-  for (const [id, bytes] of options.shared ?? []) {
-    const own = { source: "shared", pause: noPause };
-    if (learner !== undefined) await takeLearntMap(learner, id, MemoryIndex.build(bytes), own);
-  }
   const numbers = new Map(archives.map(({ id }, number) => [id, number]));
   let decisions: readonly Decision[] = [];
   return {
@@ -161,19 +144,8 @@ export async function routed(world: PolicyWorld, options: RoutedOptions): Promis
         router.learn(decision, stream.uris[place], count > 0, count);
       }
     },
-    ...(learner === undefined
-      ? {}
-      : { report: () => learningReport(learner), share: () => sharedBy(learner, now) }),
+    ...(learner === undefined ? {} : { report: () => learningReport(learner) }),
   };
-}
-
-function sharedBy(learner: Learner, now: number): ReadonlyMap<string, Uint8Array> {
-  const shared = new Map<string, Uint8Array>();
-  for (const { id } of learner.archives) {
-    const map = learntMap(learner, id, { id: `https://${id}.invalid/`, name: id, now });
-    if (map !== undefined) shared.set(id, map);
-  }
-  return shared;
 }
 
 function listOf(archives: readonly SimulatedArchive[]): Archive[] {

@@ -4,14 +4,13 @@ import { isScope, SCOPE_EXPECTED } from "../../aggregate/route/scope.ts";
 import { isPacked } from "../../bytes/bytes.ts";
 import { ioError, MementoMapError, quote } from "../../errors.ts";
 import { decompressedHead } from "../../input/file-inputs.ts";
-import { generateFiles } from "../../map/generate/generate-files.ts";
+import { generateFiles } from "../../map/generate/generate.ts";
 import { openMapFile } from "../../map/lookup/open-map-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 import { mapHeaders } from "../evaluate/truth.ts";
 import type { LookupStream } from "./lookup-stream.ts";
-import { modelHoldings, PAPER_ARCHIVES, parseModel } from "./model-archive.ts";
 
 /** An archive of a simulation. */
 export interface SimulatedArchive {
@@ -20,25 +19,20 @@ export interface SimulatedArchive {
   readonly scope: readonly string[] | undefined;
   /** The path of its map, if the list names one. */
   readonly map: string | undefined;
-  /** Half of its answers come within this. */
-  readonly latencyMs: number;
   /** How many mementos it has of each original of the stream. */
   readonly held: Uint32Array;
 }
 
 interface ArchiveOptions {
   readonly stream: LookupStream;
-  readonly seed: number;
   /** The folder for scratch files. */
   readonly scratch: string;
   readonly streams: MapStreams;
 }
 
-const DEFAULT_LATENCY_MS = 400;
-
 /**
- * Reads the archives of a simulation: a JSON list whose entries have an `id`, and `holdings` (a map, or
- * an index of any format, by its path from the list) or a `model`; `paper` for those of the paper.
+ * Reads the archives of a simulation: a JSON list whose entries have an `id` and `holdings`: a map, or
+ * an index of any format, by its path from the list.
  *
  * @throws MM_BAD_INPUT for what is not such a list; MM_IO; what is wrong with holdings
  */
@@ -46,18 +40,18 @@ export async function readArchives(
   path: string,
   options: ArchiveOptions,
 ): Promise<SimulatedArchive[]> {
-  const entries: readonly unknown[] = path === "paper" ? PAPER_ARCHIVES : await listOf(path);
+  const entries = await listOf(path);
   const archives: SimulatedArchive[] = [];
   for (const [number, entry] of entries.entries()) {
     if (!isJsonObject(entry) || typeof entry["id"] !== "string") {
       throw fault(path, number, `it has no "id"`);
     }
-    const { id, holdings, model, mementomap, probability, scope, latencyMs } = entry;
+    const { id, holdings, mementomap, probability, scope } = entry;
     const beside = (name: unknown): string | undefined =>
       typeof name === "string" ? resolve(dirname(path), name) : undefined;
     const file = beside(holdings);
-    if (file === undefined && model === undefined) {
-      throw fault(path, number, `${quote(id)} has neither "holdings" nor "model"`);
+    if (file === undefined) {
+      throw fault(path, number, `${quote(id)} has no "holdings", the path of a map or an index`);
     }
     if (scope !== undefined && !isScope(scope)) {
       throw fault(path, number, `"scope" of ${quote(id)}: ${SCOPE_EXPECTED}`);
@@ -67,11 +61,7 @@ export async function readArchives(
       probability: typeof probability === "number" ? probability : undefined,
       scope,
       map: beside(mementomap),
-      latencyMs: typeof latencyMs === "number" ? latencyMs : DEFAULT_LATENCY_MS,
-      held:
-        file === undefined
-          ? modelHoldings(parseModel(model, path), options.stream, options.seed, number)
-          : await fileHoldings(file, options),
+      held: await fileHoldings(file, options),
     });
   }
   return archives;

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openLearner } from "../../../src/aggregate/learn/kept-learner.ts";
+import { openLearner } from "../../../src/aggregate/learn/store.ts";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
 import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
-import { type Decision, decisionJson, isSample } from "../../../src/aggregate/route/decision.ts";
-import { Random } from "../../../src/bytes/random.ts";
+import { type Decision, decisionJson } from "../../../src/aggregate/route/decision.ts";
 import type { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import { archivesOf, routerOf, shown } from "../route/routing.ts";
 import { runCli } from "../../support/run-cli.ts";
@@ -13,13 +12,6 @@ import { scratchDir } from "../../support/scratch.ts";
 
 const archives = archivesOf({ good: {}, poor: {}, mapped: {} });
 const MAPS = { mapped: "org,held)/* 40/10\norg,held)/exact 3\n" };
-
-/** An earlier answer with two mementos of one archive. */
-const GIVEN = { mementos: 2, archives: 1, isBeingReplaced: false };
-
-function givenBy(archives: number): typeof GIVEN {
-  return { ...GIVEN, mementos: archives, archives };
-}
 
 function learnerOf(random: () => number): Learner {
   return new Learner(archives, { recall: 0.9, memoryBytes: 2 ** 20, random, now: () => 1.7e12 });
@@ -72,89 +64,6 @@ describe("a router that learns", () => {
       expect(shown(decisions)).toBe("+good likely, -poor unlikely, -mapped not-in-map");
     }
     expect(learningReport(learner)).toEqual(before);
-  });
-
-  it("counts answers that are given again, and asks for what they lack", async () => {
-    let drawn = 0.999;
-    const learner = learnerOf(() => drawn);
-    const router = await routerOf(archives, MAPS, { learner });
-    look(router, 400);
-    const request = { uri: "http://example.org/1/new" };
-    const state = (): unknown => structuredClone([learner.policy.state, learner.policy.lookups]);
-    const before = state();
-    expect(router.repeat(request, GIVEN)).toBeUndefined(); // good has not answered for it
-    expect(state()).toEqual(before);
-    for (const decision of router.route(request)) {
-      if (decision.isAsked) router.learn(decision, request.uri, true, 2);
-    }
-    const { measured } = learner.policy;
-    const [hits, mementos] = [measured[0], measured[4]];
-    const { lookups } = learner.policy;
-    expect(router.repeat(request, GIVEN)).toEqual([]);
-    expect(measured[0]).toBe(hits + 1);
-    expect(measured[4]).toBe(mementos + 2);
-    expect(learner.policy.lookups).toBe(lookups + 1);
-    expect(learner.policy.seen.reduce((sum, seen) => sum + seen)).toBeGreaterThan(0);
-    // An answer that has nothing of good lacks it. It is given until a new one is there.
-    expect(router.repeat(request, givenBy(0))).toBeUndefined();
-    expect(router.repeat(request, { ...givenBy(0), isBeingReplaced: true })).toEqual([]);
-    expect(measured[0]).toBe(hits + 1);
-    drawn = 0;
-    expect(shown(router.repeat(request, GIVEN) ?? [])).toBe("+poor explored");
-    drawn = 0.999;
-    // What is asked for as often is asked of every archive once.
-    const given = Array.from({ length: 10 }, () => router.repeat(request, GIVEN) !== undefined);
-    expect(given.indexOf(false)).toBeGreaterThan(2);
-    expect(shown(router.route(request))).toContain("+poor to-learn");
-  });
-
-  it("keeps its promise where most lookups are answered again", { timeout: 60_000 }, async () => {
-    // Home pages of which all is known are asked for all the time. Other pages are new, held at random, and each is
-    // asked for ten times within a minute: what the first answer lacks, nine more lack.
-    const rates = { a: 0.3, b: 0.1, c: 0.04, d: 0.02, e: 0.01, f: 0.005 };
-    const random = new Random(3, "burst");
-    const list = archivesOf({ a: {}, b: {}, c: {}, d: {}, e: {}, f: {} });
-    const learner = new Learner(list, {
-      recall: 0.95,
-      memoryBytes: 2 ** 22,
-      random: () => random.real(),
-      now: () => 1.7e12,
-    });
-    const router = await routerOf(list, {}, { learner });
-    let [kept, all, repeats] = [0, 0, 0];
-    const lookUp = (uri: string, held: ReadonlySet<string>, times: number): void => {
-      const given = new Set<string>();
-      let isOutdated = true;
-      for (let time = 0; time < times; time++) {
-        const samples = isOutdated ? undefined : router.repeat({ uri }, givenBy(given.size));
-        if (samples === undefined) given.clear();
-        else repeats++;
-        isOutdated = false;
-        for (const decision of samples ?? router.route({ uri })) {
-          if (!decision.isAsked) break;
-          const isHit = held.has(idOf(decision));
-          router.learn(decision, uri, isHit);
-          if (isHit && isSample(decision)) isOutdated = true;
-          else if (isHit) given.add(idOf(decision));
-        }
-        all += held.size;
-        kept += given.size;
-      }
-    };
-    const everywhere = new Set(Object.keys(rates));
-    for (let i = 0; i < 3000; i++) {
-      if (i === 1000) kept = all = 0;
-      lookUp(`http://host${i % 20}.org/`, everywhere, 1);
-      const held = Object.entries(rates).flatMap(([id, rate]) =>
-        random.real() < rate ? [id] : [],
-      );
-      lookUp(`http://host${20 + random.below(40)}.org/${i}`, new Set(held), 10);
-    }
-    expect(repeats).toBeGreaterThan(15_000);
-    expect(kept / all).toBeGreaterThan(0.94);
-    const measured = learningReport(learner).hits;
-    expect(measured?.low).toBeLessThan(kept / all);
-    expect(measured?.high).toBeGreaterThan(kept / all);
   });
 
   it("explores, and answers do not wait for that", async () => {

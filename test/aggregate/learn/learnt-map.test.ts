@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Learner, type LearnerOptions } from "../../../src/aggregate/learn/learner.ts";
-import { learntMap } from "../../../src/aggregate/learn/learnt-map.ts";
-import { takeLearntMap } from "../../../src/aggregate/learn/learnt-prior.ts";
+import { learntMap, takeLearntMap } from "../../../src/aggregate/learn/shared-map.ts";
 import { restoreSnapshot, snapshotOf } from "../../../src/aggregate/learn/snapshot.ts";
 import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
 import { validateMap } from "../../../src/map/validate-map.ts";
@@ -10,19 +9,29 @@ import { surt } from "../../../src/surt/uri-to-surt.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const DESCRIPTION = { id: "https://a.example/", name: "An archive", now: NOW };
-const pause = (): Promise<void> => Promise.resolve();
 
 function learnerOf(options: LearnerOptions = {}): Learner {
   const ids = [{ id: "a" }, { id: "b" }];
-  return new Learner(ids, { memoryBytes: 2 ** 18, now: () => NOW, random: () => 1, ...options });
+  const more = { memoryBytes: 2 ** 18, now: () => now, random: () => 1 };
+  return new Learner(ids, { ...more, ...options });
 }
 
-/** Looks up pages below a prefix, of which the archive has some. */
-function look(learner: Learner, prefix: string, count: number, has: (i: number) => boolean): void {
+let now = NOW;
+
+/** Looks up pages below a prefix, of which the archive has some, from several networks on several days. */
+function look(
+  learner: Learner,
+  prefix: string,
+  count: number,
+  has: (i: number) => boolean,
+  { networks = 9, days = 11 } = {},
+): void {
   for (let i = 0; i < count; i++) {
     const mementos = has(i) ? 3 : 0;
-    learner.observe({ archive: "a", surt: `${prefix}${i}`, mementos });
+    now = NOW - (i % days) * 86_400_000;
+    learner.observe({ archive: "a", surt: `${prefix}${i}`, mementos, network: `${i % networks}` });
   }
+  now = NOW;
 }
 
 function mapOf(learner: Learner, archive = "a"): MemoryIndex {
@@ -44,20 +53,17 @@ async function faultsOf(bytes: Uint8Array): Promise<string[]> {
 }
 
 describe("a map of what was learnt", () => {
-  it("does not count hints among what was found and looked up", () => {
-    const archives = [{ id: "a", scope: ["org,", "org,held)/"], probability: 0.7 }];
-    const learner = new Learner(archives, { memoryBytes: 2 ** 18, now: () => NOW });
-    expect(learntMap(learner, "a", DESCRIPTION)).toBeUndefined();
-    look(learner, "org,held)/", 40, () => false);
-    expect(learntMap(learner, "a", DESCRIPTION)).toBeUndefined();
-    look(learner, "org,held)/x/", 10, () => true);
-    expect(rowsOf(mapOf(learner))).toEqual([
-      '* 10+/10~ {"lookups":50}',
-      'org,* 10+/10~ {"lookups":50}',
-      'org,held)/* 10+/10~ {"lookups":50}',
-      'org,held)/x/* 10+/10~ {"lookups":10}',
-      'org,held,* 10+/10~ {"lookups":50}',
-    ]);
+  it("has no void of fewer than five networks, or of fewer than seven days", () => {
+    const learner = learnerOf();
+    look(learner, "org,held)/", 20, () => true);
+    look(learner, "org,few)/", 900, () => false, { networks: 4 });
+    look(learner, "org,soon)/", 900, () => false, { days: 6 });
+    expect(rowsOf(mapOf(learner)).filter((row) => row.includes(" 0 "))).toEqual([]);
+    // A log is the operator's own.
+    for (let i = 0; i < 400; i++) {
+      learner.observe({ archive: "a", surt: `org,log)/${i}`, mementos: 0, isOutside: true });
+    }
+    expect(rowsOf(mapOf(learner))).toContain('org,log)/* 0 {"lookups":400}');
   });
 
   it("has what was found below prefixes, and voids where enough was looked up in vain", () => {
@@ -72,7 +78,7 @@ describe("a map of what was learnt", () => {
       'org,* 23+/23~ {"lookups":463}',
       'org,empty)/* 0 {"lookups":320}',
       'org,held)/* 20+/20~ {"lookups":40}',
-      'org,held)/news/* 19+/19~ {"lookups":39}',
+      'org,held)/news/* 20+/20~ {"lookups":40}',
       'org,held,* 20+/20~ {"lookups":40}',
     ]);
     expect(map.headers.id).toBe("https://a.example/");
@@ -137,15 +143,15 @@ describe("a map of what was learnt", () => {
     expect(await faultsOf(bytes)).toEqual([]);
   });
 
-  it("is where another begins, once, and what it sees itself outweighs it", async () => {
+  it("is where another begins, once, and what it sees itself outweighs it", () => {
     const first = learnerOf();
     look(first, "org,held)/news/", 400, (i) => i % 2 === 0);
     look(first, "org,empty)/x/", 4000, () => false);
     const map = mapOf(first);
     const other = learnerOf();
     const nothing = chanceOf(other, "org,held)/news/new");
-    const own = { source: "https://first.example/maps/a", pause };
-    expect(await takeLearntMap(other, "a", map, own)).toBeGreaterThan(5);
+    const source = "https://first.example/maps/a";
+    expect(takeLearntMap(other, "a", map, source)).toBeGreaterThan(5);
     expect(chanceOf(other, "org,held)/news/new")).toBeGreaterThan(5 * nothing);
     expect(chanceOf(other, "org,empty)/x/new")).toBeLessThan(nothing / 5);
     expect(other.explain(0).reason).toMatch(/^0 of \d+ lookups under org,empty\)/);
@@ -153,7 +159,7 @@ describe("a map of what was learnt", () => {
     restoreSnapshot(again, snapshotOf(other), "snapshot");
     for (const learner of [other, again]) {
       const before = chanceOf(learner, "org,empty)/x/new");
-      expect(await takeLearntMap(learner, "a", map, own)).toBe(0);
+      expect(takeLearntMap(learner, "a", map, source)).toBe(0);
       expect(chanceOf(learner, "org,empty)/x/new")).toBe(before);
     }
     // The archive has it by now.
@@ -161,20 +167,19 @@ describe("a map of what was learnt", () => {
     expect(chanceOf(other, "org,empty)/x/last")).toBeGreaterThan(0.4);
   });
 
-  it("takes nothing from maps that are no samples, and nothing odd", async () => {
+  it("takes nothing from maps that are no samples, and nothing odd", () => {
     const text = (meta: string, rows: string): MemoryIndex =>
       MemoryIndex.build(new TextEncoder().encode(`!meta ${meta}\n${rows}\n`));
-    const take = (map: MemoryIndex): Promise<number> =>
-      takeLearntMap(learnerOf(), "a", map, { source: "x", pause });
-    expect(await take(text("{}", 'org,x)/* 4 {"lookups":9}'))).toBe(0);
-    expect(await take(text('{"sample":true}', "org,x)/* 4"))).toBe(0);
-    expect(await take(text('{"sample":true}', 'org,x)/* 4 {"lookups":-9}'))).toBe(0);
-    expect(await take(text('{"sample":true}', 'org,x)/a 4 {"lookups":9}'))).toBe(0);
-    expect(await take(text('{"sample":true}', 'org,x)/* / {"lookups":9}'))).toBe(0);
-    expect(await take(text('{"sample":true,"misses":[1]}', 'org,x)/* 0 {"lookups":"9"}'))).toBe(0);
-    expect(await take(text('{"sample":true,"misses":{"com,*":9}}', "org,x)/* 4"))).toBe(1);
+    const take = (map: MemoryIndex): number => takeLearntMap(learnerOf(), "a", map, "x");
+    expect(take(text("{}", 'org,x)/* 4 {"lookups":9}'))).toBe(0);
+    expect(take(text('{"sample":true}', "org,x)/* 4"))).toBe(0);
+    expect(take(text('{"sample":true}', 'org,x)/* 4 {"lookups":-9}'))).toBe(0);
+    expect(take(text('{"sample":true}', 'org,x)/a 4 {"lookups":9}'))).toBe(0);
+    expect(take(text('{"sample":true}', 'org,x)/* / {"lookups":9}'))).toBe(0);
+    expect(take(text('{"sample":true,"misses":[1]}', 'org,x)/* 0 {"lookups":"9"}'))).toBe(0);
+    expect(take(text('{"sample":true,"misses":{"com,*":9}}', "org,x)/* 4"))).toBe(1);
     const most = Number.MAX_SAFE_INTEGER;
-    expect(await take(text('{"sample":true}', `org,x)/* 4 {"lookups":${most}}`))).toBe(1);
+    expect(take(text('{"sample":true}', `org,x)/* 4 {"lookups":${most}}`))).toBe(1);
   });
 });
 
@@ -188,6 +193,6 @@ function isBelow(key: string, prefix: string): boolean {
 }
 
 function chanceOf(learner: Learner, key: string): number {
-  learner.look(new TextEncoder().encode(key));
+  learner.look(key);
   return learner.chanceOf(0);
 }

@@ -4,8 +4,6 @@ import { Learner } from "../../../src/aggregate/learn/learner.ts";
 import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
 import { Random } from "../../../src/bytes/random.ts";
 
-const encoder = new TextEncoder();
-
 /** Archives that hold hosts, most pages of them, and a few pages elsewhere. */
 function simulated(recall: number, lookups: number, seed: number): Record<string, number> {
   const random = new Random(seed, "recall");
@@ -23,7 +21,7 @@ function simulated(recall: number, lookups: number, seed: number): Record<string
     const host = Math.floor(1500 * random.real() ** 3);
     const page = random.below(200);
     const surt = `com,host${host})/${page % 7}/${page}`;
-    learner.look(encoder.encode(surt));
+    learner.look(surt);
     learner.begin();
     const decisions = rates.map((_, archive) => learner.decide(archive));
     for (const [archive, { isAsked, propensity, logit, isAside }] of decisions.entries()) {
@@ -37,7 +35,7 @@ function simulated(recall: number, lookups: number, seed: number): Record<string
       learner.observe({ archive: `a${archive}`, surt, mementos, propensity, logit, isAside });
     }
   }
-  const measured = learner.policy.recallOfHits;
+  const measured = learner.policy.recallOfHits();
   return {
     spared: 1 - asked / all,
     recall: kept / hits,
@@ -64,7 +62,7 @@ describe("RecallPolicy", () => {
         const learner = new Learner([{ id: "a" }], { recall: 1, memoryBytes: 2 ** 18 });
         for (const [host, isHit] of all) {
           const surt = `com,h${host})/`;
-          learner.look(encoder.encode(surt));
+          learner.look(surt);
           learner.begin();
           const decision = learner.decide(0);
           expect(decision).toMatchObject({ isAsked: true, propensity: 1 });
@@ -76,48 +74,20 @@ describe("RecallPolicy", () => {
 
   it("asks everything before anything is known", () => {
     const learner = new Learner([{ id: "a" }, { id: "b" }], { recall: 0.9, memoryBytes: 2 ** 18 });
-    learner.look(encoder.encode("com,x)/"));
+    learner.look("com,x)/");
     learner.begin();
     expect(learner.decide(0).isAsked).toBe(true);
     expect(learner.decide(1).isAsked).toBe(true);
   });
 
-  it("asks every archive once for what is looked up again and again", () => {
-    const random = new Random(1, "often");
-    const learner = new Learner([{ id: "a" }, { id: "b" }], {
-      recall: 0.9,
-      memoryBytes: 2 ** 20,
-      now: () => 1.7e12,
-      random: () => random.real(),
-    });
-    const askedOf = (surt: string, holds: (archive: string) => boolean): string[] => {
-      learner.look(encoder.encode(surt));
-      learner.begin();
-      const decisions = ["a", "b"].map((_, archive) => learner.decide(archive));
-      const asked = ["a", "b"].filter((_, archive) => decisions[archive].isAsked);
-      for (const archive of asked) {
-        const decision = decisions[archive === "a" ? 0 : 1];
-        learner.observe({ archive, surt, mementos: holds(archive) ? 1 : 0, ...decision });
-      }
-      return asked;
-    };
-    for (let i = 0; i < 3000; i++) askedOf(`com,host${i % 40})/${i}`, (archive) => archive === "a");
-    const before = askedOf("com,host1)/often", (archive) => archive === "a");
-    const later = Array.from({ length: 10 }, () =>
-      askedOf("com,host1)/often", (archive) => archive === "a"),
-    );
-    expect(before).toEqual(["a"]);
-    expect(later.filter((asked) => asked.includes("b"))).toHaveLength(1);
-  });
-
   it("counts a preview as no lookup", () => {
     const learner = new Learner([{ id: "a" }], { recall: 0.9, memoryBytes: 2 ** 18 });
-    learner.look(encoder.encode("com,x)/"));
+    learner.look("com,x)/");
     learner.begin();
     learner.decide(0);
-    const seen = learner.policy.seen.slice();
+    const seen = learner.policy.seen.data.slice();
     learner.preview(0);
-    expect(learner.policy.seen).toEqual(seen);
+    expect(learner.policy.seen.data).toEqual(seen);
   });
 
   it("says how little is known as long as exploration has found nothing", () => {
@@ -129,7 +99,7 @@ describe("RecallPolicy", () => {
     });
     for (let i = 0; i < 600; i++) {
       const surt = `com,h${i % 40})/${i}`;
-      learner.look(encoder.encode(surt));
+      learner.look(surt);
       learner.begin();
       for (const archive of [0, 1]) {
         const { isAsked, ...decision } = learner.decide(archive);
@@ -138,8 +108,8 @@ describe("RecallPolicy", () => {
           learner.observe({ archive: "ab".charAt(archive), surt, mementos, ...decision });
       }
     }
-    expect(learner.recalls.sparedOf(1)).toBeGreaterThan(0);
-    for (const measured of [learner.policy.recallOfHits, learner.policy.recallOfMementos]) {
+    expect(learner.policy.savedShare(1)).toBeGreaterThan(0);
+    for (const measured of [learner.policy.recallOfHits(), learner.policy.recallOfMementos()]) {
       expect(measured).toMatchObject({ value: 1, high: 1 });
       expect(measured?.low).toBeLessThan(1);
     }
@@ -158,7 +128,7 @@ describe("RecallPolicy", () => {
     let asked = 0;
     for (let i = 0; i < 1000; i++) {
       const surt = `com,h${i % 40})/${i}`;
-      learner.look(encoder.encode(surt));
+      learner.look(surt);
       learner.begin();
       learner.observe({ archive: "mapped", surt, mementos: 1, isAside: true, map: "listed" });
       const { isAsked, ...decision } = learner.decide(1);

@@ -68,7 +68,7 @@ describe("parseArchiveList", () => {
     [{ id: "first" }, 'archive 2 ("first"): archive 1 has the same "id"'],
     [
       { timemap: undefined, timegate: null },
-      'archive 2 ("a.example"): it has neither "timemap" nor "timegate"',
+      'archive 2 ("a.example"): it has no "timemap", "timegate" or "cdx"',
     ],
     [{ timegate: 3 }, '"timegate" is 3; a text is expected'],
     [{ timemap: "ftp://a.example/" }, '"timemap" is "ftp://a.example/"; an address'],

@@ -12,7 +12,6 @@ import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import { archivesOf, shown } from "./routing.ts";
 import { packedBytes } from "../../map/pack/packed-bytes.ts";
 import { serveOnLoopback } from "../../support/http-server.ts";
-import { deltaBytes, joined } from "../../support/packed-chain.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
@@ -103,7 +102,7 @@ describe("MapKeeper, for a file", () => {
     for (const [content, reason] of bad) {
       writeFileSync(path, stored(content));
       await keeper.check();
-      expect(failures.at(-1)?.describe() + failures.at(-1)?.code).toContain(reason);
+      expect(`${failures.at(-1)?.describe()} ${failures.at(-1)?.code}`).toContain(reason);
       expect(failures.at(-1)?.describe()).toContain(path);
       expect(routed()).toBe("+a in-map");
       expect(state()).toMatchObject(ready);
@@ -227,7 +226,7 @@ describe("MapKeeper, for an address", () => {
     expect(failures).toHaveLength(1);
   });
 
-  it("fetches only what is new in a packed map", async () => {
+  it("follows a packed map that changes", async () => {
     const packed = async (text: string): Promise<Uint8Array> =>
       (await packedBytes(text, { bits: 20 })) ?? new Uint8Array(0);
     let file = await packed(HAS_NOT);
@@ -236,14 +235,12 @@ describe("MapKeeper, for an address", () => {
     await keeper.start();
     await keeper.fetched();
     expect(routed()).toBe("-a not-in-map");
-    const delta = await deltaBytes(file, `${HAS_NOT}${HAS}`);
-    file = joined(file, delta);
+    file = await packed(`${HAS_NOT}${HAS}`);
     writeFileSync(site.path, file);
     await site.publisher.reload();
     await keeper.refresh();
     expect(routed()).toBe("+a in-map");
     expect(state()).toMatchObject({ isPacked: true, keys: 0, bytes: file.length });
-    // A whole map takes the place of all.
     writeFileSync(site.path, await packed(`${HAS_NOT}com,c)/* 1\n`));
     await site.publisher.reload();
     await keeper.refresh();
@@ -356,5 +353,33 @@ describe("MapKeeper, when something happens that should not", () => {
     expect(routed()).toBe("+a in-map");
     writeFileSync(path, "com,arxiv)/* 3\norg,c)/ 1\n");
     await expect.poll(routed).toBe("-a not-in-map");
+  });
+});
+
+describe("MapKeeper, with little memory", () => {
+  const PADDED = `${HAS}org,arxiv)/${"a".repeat(50_000)} 1\n`;
+
+  it("goes without a map that does not fit, as plain text or compressed", async () => {
+    for (const bytes of [PADDED, gzipSync(PADDED)]) {
+      const path = join(scratchDir(), "a.ukvs");
+      writeFileSync(path, bytes);
+      const { keeper, routed, failures } = keeping(path, { maxMemoryBytes: 40_000 });
+      await keeper.start();
+      expect(routed()).toBe("+a no-map");
+      expect(failures.map(({ code }) => code)).toEqual(["MM_LIMIT"]);
+    }
+  });
+
+  it("fetches none of more than a quarter of it, decompressed", async () => {
+    const { url } = await serving(PADDED);
+    for (const [maxMemoryBytes, expected] of [
+      [100_000, "+a no-map"],
+      [400_000, "+a in-map"],
+    ] as const) {
+      const { keeper, routed } = keeping(url, { maxMemoryBytes });
+      await keeper.start();
+      await keeper.fetched();
+      expect(routed()).toBe(expected);
+    }
   });
 });

@@ -24,6 +24,16 @@ describe("MapRouter", () => {
     expect(JSON.parse(JSON.stringify(decisions[0]))).toMatchObject({ key: "example,x)/a/*" });
   });
 
+  it.each([
+    ["a page of it is all there is", '{"page":{"number":1,"of":2,"first":"a)/","last":"b)/"}}'],
+    ["a part of it is all there is", '{"part":{"number":1,"of":2,"to":"b)/"}}'],
+    ["it was made by later rules", '{"canonicalization":"surt/2"}'],
+    ["it was made by other rules", '{"canonicalization":"ours"}'],
+  ])("asks an archive whose map lacks the URI if %s", async (_, meta) => {
+    const router = await routerOf(archivesOf({ a: {} }), { a: `!meta ${meta}\ncom,a)/ 1\n` });
+    expect(router.route({ uri: URI })[0]).toMatchObject({ isAsked: true, reason: "no-map" });
+  });
+
   it("names the exclusion that decided", async () => {
     const router = await routerOf(archivesOf({ a: {} }), {
       a: "example,x)/* 9\nexample,x)/a/* 0\n",

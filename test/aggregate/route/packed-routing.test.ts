@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { createRouter } from "../../../src/index.ts";
-import { decisionJson } from "../../../src/aggregate/route/decision.ts";
 import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
 import { packedBytes } from "../../map/pack/packed-bytes.ts";
 import { archivesOf, mapOf, routerOf, shown } from "./routing.ts";
@@ -14,8 +13,8 @@ const ROWS = [
 const TEXT = `!fields {"keys":["surt"],"values":["frequency"]}\n${ROWS.join("")}`;
 const archives = archivesOf({ packed: {}, text: {} });
 
-async function packed(text: string, years = false): Promise<PackedLookup> {
-  const bytes = await packedBytes(text, { bits: 20, years });
+async function packed(text: string): Promise<PackedLookup> {
+  const bytes = await packedBytes(text, { bits: 20 });
   return PackedLookup.of(bytes ?? new Uint8Array(), "packed");
 }
 
@@ -29,8 +28,9 @@ describe("a router with a packed map and one in text", () => {
     const keyOf = (uri: string): unknown =>
       router.route({ uri }).map(({ archive, key }) => [archive.id, key]);
     expect(keyOf("http://cnn.com/news/2020/a?b")).toEqual([
-      ["packed", "com,cnn)/news/*"],
+      // Only the text states how much it holds there.
       ["text", "com,cnn)/news/*"],
+      ["packed", "com,cnn)/news/*"],
     ]);
     expect(shown(router.route({ uri: "http://www.cnn.com/sports/1" }))).toBe(
       "+packed in-map, +text in-map",
@@ -44,30 +44,7 @@ describe("a router with a packed map and one in text", () => {
     expect([first.key, first.likelihood]).toEqual(["com,example)/", 0.99]);
   });
 
-  it("leaves out what is not of a time where a packed map has years", async () => {
-    const fields = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
-    const text = `${fields}com,example)/ 2015 3\n`;
-    const updatedAt = Date.UTC(2026, 0, 1);
-    const router = await routerOf(archives, {
-      packed: { index: await packed(text, true), updatedAt },
-      text: mapOf(text, { updatedAt }),
-    });
-    const decided = (from: number, until: number): string =>
-      shown(router.route({ uri: "http://example.com/", from, until }));
-    expect(decided(20_100_101_000_000, 20_101_231_235_959)).toBe(
-      "-packed out-of-range, -text out-of-range",
-    );
-    expect(decided(20_100_101_000_000, 20_151_231_235_959)).toBe("+packed in-map, +text in-map");
-    const [own, other] = router.route({ uri: "http://example.com/" });
-    expect([decisionJson(own).years, decisionJson(other)]).toEqual([
-      [2015, 2015],
-      expect.not.objectContaining({ years: expect.anything() }),
-    ]);
-    // Of what came after it was made a map knows nothing.
-    expect(decided(20_260_601_000_000, 20_261_231_235_959)).toBe("+packed in-map, +text in-map");
-  });
-
-  it("asks for all times where a packed map has no years", async () => {
+  it("asks for all times: a packed map has none", async () => {
     const fields = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
     const text = `${fields}com,example)/ 2015 3\n`;
     const updatedAt = Date.UTC(2026, 0, 1);
@@ -101,9 +78,9 @@ describe("a router with a packed map and one in text", () => {
       sampleShare: 0,
     });
     const uri = "http://cnn.com/news/1";
-    expect(shown(router.route({ uri }))).toBe("+packed in-map, +text in-map");
+    expect(shown(router.route({ uri }))).toBe("+text in-map, +packed in-map");
     file[file.length - 1] ^= 1;
     await expect(router.useMaps({ packed: file })).rejects.toThrow(/damaged: shard/);
-    expect(shown(router.route({ uri }))).toBe("+packed in-map, +text in-map");
+    expect(shown(router.route({ uri }))).toBe("+text in-map, +packed in-map");
   });
 });

@@ -1,58 +1,50 @@
-import type { ServerResponse } from "node:http";
-import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { Monitor } from "../../../src/aggregate/memgator-events.ts";
+import { Monitor } from "../../../src/aggregate/service/stream.ts";
+import type { Reply } from "../../../src/http/reply.ts";
 import { outcome, session } from "../../support/sessions.ts";
 
-/** A response whose reader takes nothing until it is told to. */
-class Listener extends Writable {
-  text = "";
-  isStuck = false;
+/** A listener that reads one event after the other. */
+function reader({ body }: Reply): AsyncIterator<Uint8Array> {
+  return (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+}
 
-  constructor() {
-    super({ decodeStrings: false });
-  }
-
-  writeHead(): void {
-    this.text += "head ";
-  }
-
-  override _write(chunk: string, _encoding: string, done: () => void): void {
-    if (this.isStuck) return;
-    this.text += chunk;
-    done();
-  }
-
-  get response(): ServerResponse {
-    return this as unknown as ServerResponse; // the parts of it that the monitor uses
-  }
+async function next(events: AsyncIterator<Uint8Array>): Promise<string | undefined> {
+  const { done, value } = await events.next();
+  return done === true ? undefined : Buffer.from(value).toString();
 }
 
 describe("Monitor", () => {
   it("tells all who listen, until they go", async () => {
     const monitor = new Monitor();
-    const listeners = [new Listener(), new Listener()];
-    for (const { response } of listeners) expect(monitor.add(response)).toBe(true);
+    const listeners = [reader(monitor.listen()), reader(monitor.listen())];
+    for (const each of listeners) expect(await next(each)).toMatch(/^: events/);
     monitor.answered(session(), outcome({ result: "hit" }));
-    for (const { text } of listeners) {
-      expect(text).toMatch(/^head : events[^]*\n\ndata: \{"session": "\d+", "origin": "a",/);
+    for (const each of listeners) {
+      expect(await next(each)).toMatch(/^data: \{"session": "\d+", "origin": "a",/);
     }
-    listeners[0].destroy();
-    await expect.poll(() => monitor.listeners).toBe(1);
+    await listeners[0]?.return?.();
+    expect(monitor.listeners).toBe(1);
     monitor.close();
-    await expect.poll(() => monitor.listeners).toBe(0);
+    const rest = listeners[1];
+    while (rest !== undefined && (await next(rest)) !== undefined);
+    expect(monitor.listeners).toBe(0);
   });
 
   it("drops listeners that do not keep up, and limits their number", async () => {
     const monitor = new Monitor(1);
-    const slow = new Listener();
-    expect(monitor.add(slow.response)).toBe(true);
-    expect(monitor.add(new Listener().response)).toBe(false);
-    slow.isStuck = true;
-    for (let i = 0; i < 5000 && !slow.destroyed; i++) {
+    const slow = monitor.listen();
+    expect(slow.status).toBe(200);
+    expect(monitor.listen().status).toBe(503);
+    for (let i = 0; i < 20_000 && monitor.listeners > 0; i++) {
       monitor.answered(session(), outcome({ result: "hit" }));
     }
-    expect(slow.destroyed).toBe(true);
-    await expect.poll(() => monitor.listeners).toBe(0);
+    expect(monitor.listeners).toBe(0);
+    await expect(next(reader(slow))).rejects.toThrow(/does not keep up/);
+  });
+
+  it("forgets a listener whose response was never begun", async () => {
+    const monitor = new Monitor(1);
+    await monitor.listen().release?.();
+    expect(monitor.listeners).toBe(0);
   });
 });

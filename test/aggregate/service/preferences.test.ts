@@ -21,7 +21,7 @@ describe("readPreferences", () => {
 
   it("ignores preferences it does not know, and what is not a preference", () => {
     const prefer =
-      'respond-async, wait=100;x="a,b", handling=lenient, "", routing=off, return=minimal';
+      'respond-async, depth=100;x="a,b", handling=lenient, "", routing=off, return=minimal';
     expect(readPreferences({ prefer })).toMatchObject({
       isBroadcast: true,
       applied: "routing=off",
@@ -59,4 +59,14 @@ describe("readPreferences", () => {
   ])("tells what is wrong with %s", (prefer, message) => {
     expect(() => readPreferences({ prefer })).toThrow(message);
   });
+});
+
+describe("headers that are too long", () => {
+  it.each([`a${" ".repeat(60_000)}"`, `archives=${" ".repeat(60_000)}"a"`])(
+    "are ignored, in linear time",
+    (prefer) => {
+      expect(readPreferences({ prefer }).route.only).toBeUndefined();
+      expect(readPreferences({ "x-memgator-archive-filter": prefer }).route.only).toBeUndefined();
+    },
+  );
 });

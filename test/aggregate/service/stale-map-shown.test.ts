@@ -30,7 +30,7 @@ describe("a service whose archive has more than its map says", () => {
     expect(contradicted["since"]).toMatch(/^\d{4}-.*Z$/);
     expect(contradicted["detail"]).toMatch(/ask the archive for a new one/);
     const page = await text(`${url}/about`, "text/html");
-    expect(page).toMatch(/answers contradict it: .* such as org,new\)\/\d/s);
+    expect(page).toMatch(/answers say that its map misses .* such as org,new\)\/\d/);
     expect(page).not.toContain("who=me");
     expect(await text(`${url}/about`)).toContain("its map misses all or nearly all of what");
     expect(await text(`${url}/health`)).toContain('"problem": "map-contradicted"');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chunksOf } from "../../../src/aggregate/service/answer-stream.ts";
+import { chunksOf } from "../../../src/aggregate/service/stream.ts";
 import { MementoList } from "../../../src/memento/memento-list.ts";
 import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
 
@@ -69,43 +69,38 @@ describe("the stream of mementos", () => {
   });
 });
 
-describe("a TimeMap that a browser asks for", () => {
+describe("a browser", () => {
   const browser = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-  it("is a page with a list, without script too", async () => {
+  it("gets the format that the path names, whatever it accepts", async () => {
     const { url } = await aggregating([await plainArchive("fine", ["20150101000000"])]);
-    const response = await fetch(`${url}/timemap/link/${URI}`, { headers: browser });
-    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(response.headers.get("vary")).toContain("Accept");
-    const page = await response.text();
-    expect(page).toMatch(
-      /<li>\s*<a href="http:[^"]+" rel="nofollow">2015-01-01 00:00:00<\/a> Archive fine/,
-    );
-    expect(page).toContain('aria-current="page">Time</a>');
+    for (const headers of [browser, { Accept: "text/html;q=0.1, */*" }, {}]) {
+      const response = await fetch(`${url}/timemap/link/${URI}`, { headers });
+      expect(response.headers.get("content-type")).toBe("application/link-format");
+      expect(response.headers.get("vary")).not.toMatch(/\baccept\b(?!-)/i);
+    }
   });
 
-  it("says so where there is none", async () => {
-    const { url } = await aggregating([await plainArchive("none", [])]);
-    const response = await fetch(`${url}/timemap/link/${URI}`, { headers: browser });
-    expect(response.status).toBe(404);
-    expect(await response.text()).toContain("No memento");
+  it("finds by a form what maps say, without script, and the TimeMap", async () => {
+    const { url } = await aggregating([await plainArchive("fine", ["20150101000000"])]);
+    for (const path of ["/", "/find", "/time"]) {
+      const page = await fetch(`${url}${path}?url=%20${encodeURIComponent(URI)},`, {
+        headers: browser,
+      });
+      const text = await page.text();
+      expect(text).toContain("Not known");
+      expect(text).toContain(`href="/timemap/link/${URI}"`);
+      expect(text).toContain('aria-current="page">Search</a>');
+    }
   });
 
-  it.each(["*/*", "application/link-format, text/html;q=0.5"])("is none for %s", async (accept) => {
-    const { url } = await aggregating([await plainArchive("fine", ["20150101000000"])]);
-    const headers = { Accept: accept };
-    const response = await fetch(`${url}/timemap/link/${URI}`, { headers });
-    expect(response.headers.get("content-type")).toBe("application/link-format");
-    expect(response.headers.get("vary")).not.toContain("Accept");
-  });
-
-  it("is found from a form, where archives are told by their maps", async () => {
-    const { url } = await aggregating([await plainArchive("fine", ["20150101000000"])]);
-    const asked = `?url=${encodeURIComponent(URI)}`;
-    const find = await (await fetch(`${url}/${asked}`, { headers: browser })).text();
-    expect(find).toContain("Not known");
-    expect(find).toContain(`href="/timemap/link/${URI}"`);
-    const time = await (await fetch(`${url}/time${asked}`)).text();
-    expect(time).toContain(`content="0; url=/timemap/link/${URI}"`);
+  it("is told that words are no address, and no archive is asked", async () => {
+    const fine = await plainArchive("fine", ["20150101000000"]);
+    const { url } = await aggregating([fine]);
+    for (const typed of ["the web", "javascript:alert(1)", "http://", "mailto:a@b"]) {
+      const page = await fetch(`${url}/?url=${encodeURIComponent(typed)}`, { headers: browser });
+      expect(await page.text()).toContain("This is no address.");
+    }
+    expect(fine.requests).toEqual([]);
   });
 });

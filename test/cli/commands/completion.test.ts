@@ -25,7 +25,7 @@ describe("completion", () => {
 
   it.each(["bash", "zsh", "fish"])("knows every command and option: %s", async (shell) => {
     const script = await scriptFor(shell);
-    for (const load of COMMAND_TABLE.values()) {
+    for (const { load } of COMMAND_TABLE.values()) {
       const { name, options } = await load();
       expect(script).toContain(name);
       for (const option of Object.keys(options)) {
@@ -38,7 +38,7 @@ describe("completion", () => {
     "knows the values of options that take few: %s",
     async (shell) => {
       const script = await scriptFor(shell);
-      for (const load of COMMAND_TABLE.values()) {
+      for (const { load } of COMMAND_TABLE.values()) {
         const { options } = await load();
         for (const option of Object.values(options)) {
           if (option.choices === undefined) continue;
@@ -53,6 +53,11 @@ describe("completion", () => {
     it.each([
       [["ge"], ["generate"]],
       [["--v"], ["--version"]],
+      [["serve", "--access-log", "=", "ev"], ["events"]],
+      [
+        ["serve", "--access-log", "="],
+        ["requests", "events", "nothing"],
+      ],
       [
         ["help", "comp"],
         ["compact", "completion"],
@@ -64,7 +69,7 @@ describe("completion", () => {
       [["lookup", "map.ukvs", "--b"], ["--batch"]],
       [
         ["generate", "--format", "c"],
-        ["cdx", "cdxj"],
+        ["cdxj", "cdx"],
       ],
       [
         ["evaluate", "--sweep", ""],

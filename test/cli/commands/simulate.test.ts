@@ -6,20 +6,23 @@ import { scratchDir } from "../../support/scratch.ts";
 
 const LOOKUPS = Array.from({ length: 600 }, (_, i) => `http://h${(i * i) % 13}.org/${i % 5}/${i}`);
 
-/** Archives that hold hosts, as a list of URIs, a map, and a model. */
+/** Archives that hold hosts, as lists of URIs and a map. */
 function files(): { folder: string; list: string; stream: string } {
   const folder = scratchDir();
   const [list, stream] = [join(folder, "archives.json"), join(folder, "lookups.tsv")];
   const held = LOOKUPS.filter((uri) => uri.includes("h1.org") || uri.includes("h4.org"));
   writeFileSync(join(folder, "held.txt"), `${held.join("\n")}\n`);
   writeFileSync(join(folder, "held.ukvs"), "org,h9)/* 9\n");
+  const pages = LOOKUPS.filter((_, i) => i % 5 === 0);
+  writeFileSync(join(folder, "pages.txt"), `${pages.join("\n")}\n`);
+  writeFileSync(join(folder, "dead.txt"), "http://elsewhere.example/\n");
   writeFileSync(
     list,
     JSON.stringify([
       { id: "index", holdings: "held.txt" },
       { id: "map", holdings: "held.ukvs", mementomap: "held.ukvs" },
-      { id: "model", model: { kind: "large", hitRate: 0.2 } },
-      { id: "dead", model: { kind: "dead" } },
+      { id: "pages", holdings: "pages.txt" },
+      { id: "dead", holdings: "dead.txt" },
     ]),
   );
   const lines = LOOKUPS.map((uri, i) => `2020-01-0${1 + (i % 9)}T00:00:00Z\t${uri}\n`);
@@ -28,58 +31,50 @@ function files(): { folder: string; list: string; stream: string } {
 }
 
 function simulate(...args: readonly string[]): Promise<CliResult> {
-  return runCli(["simulate", ...args]);
+  return runCli(["simulate", "-q", ...args]);
 }
 
 describe("mementomap simulate", () => {
-  it("runs policies side by side on holdings and models", async () => {
+  it("runs policies side by side on holdings", async () => {
     const { list, stream, folder } = files();
     const html = join(folder, "report.html");
     const args = ["--archives", list, "--lookups", stream, "--json", "--html", html];
-    const names = ["broadcast", "maps", "learner", "both", "packed", "oracle"];
+    const names = ["broadcast", "maps", "learner", "both", "oracle"];
     const chosen = names.flatMap((name) => ["--policy", name]);
     const { stdout, code, stderr } = await simulate(...args, ...chosen, "--recall", "0.9");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const { policies, lookups, archives } = JSON.parse(stdout);
     expect({ lookups, archives }).toEqual({ lookups: 600, archives: 4 });
-    const [broadcast, maps, learner, , packed, oracle] = policies;
+    const [broadcast, maps, learner, , oracle] = policies;
     const held = LOOKUPS.filter((uri) => /h[149]\.org/.test(uri)).length;
     expect(broadcast.total).toMatchObject({ requests: 2400, broadcast: 2400 });
     expect(broadcast.total.keptHits).toBe(broadcast.total.hits);
     expect(broadcast.total.hits).toBeGreaterThan(held);
     expect(maps.total.requests).toBeLessThan(2400);
     expect(maps.total.keptHits).toBe(maps.total.hits);
-    expect(packed.policy).toBe("packed maps");
-    expect(packed.total.requests).toBeLessThan(2400);
-    expect(packed.total.keptHits).toBe(packed.total.hits);
     expect(oracle.total).toMatchObject({ requests: oracle.total.hits, keptHits: maps.total.hits });
     expect(learner.policy).toBe("learner 0.9");
     expect(learner.total.requests).toBeLessThan(1800);
     expect(learner.learning.promised).toBe(0.9);
-    expect(readFileSync(html, "utf8")).toContain("Spared");
+    expect(readFileSync(html, "utf8")).toContain("Requests saved");
   });
 
-  it("spares more from the start with what another aggregator shared", async () => {
+  it("marks how long a TLD profile is trained, and skips archives on a short stream", async () => {
     const { list, stream } = files();
-    const args = ["--archives", list, "--lookups", stream, "--json", "--recall", "0.9"];
-    const chosen = ["--policy", "learner", "--policy", "shared"];
-    const { stdout } = await simulate(...args, ...chosen, "--others", "400");
-    const [learner, shared] = JSON.parse(stdout).policies;
-    expect(learner.total.lookups).toBe(200);
-    expect(shared.policy).toBe("shared 0.9");
-    expect(shared.total.requests).toBeLessThan(learner.total.requests);
-    const alone = await simulate(...args, "--policy", "shared");
-    expect(alone.stderr).toContain("say how many with --others");
-    const none = await simulate(...args, "--policy", "shared", "--others", "600");
-    expect(none.stderr).toContain("none of 600 lookups is left");
-    expect([alone.code, none.code]).toEqual([2, 2]);
+    const args = ["--archives", list, "--lookups", stream, "--json", "--policy", "tld"];
+    const { stdout } = await simulate(...args);
+    const [tld] = JSON.parse(stdout).policies;
+    expect(tld.policy).toBe("tld profile of 60");
+    // The dead archive is not queried any more after 60 of 600 lookups.
+    expect(tld.total.requests).toBe(600 * 3 + 60);
+    expect(tld.total.keptHits).toBe(tld.total.hits);
   });
 
   it("has tables in which no name is cut, and no line is longer than 80 columns", async () => {
     const { list, stream } = files();
-    const args = ["--archives", list, "--lookups", stream, "--quiet"];
+    const args = ["--archives", list, "--lookups", stream];
     const recalls = ["0.95", "0.98", "0.995"];
-    const chosen = ["--policy", "learner", "--policy", "both", "--policy", "packed"];
+    const chosen = ["--policy", "learner", "--policy", "both"];
     const { stdout } = await simulate(
       ...args,
       ...chosen,
@@ -93,8 +88,8 @@ describe("mementomap simulate", () => {
       policy,
       stdout.split(new RegExp(`${policy}\\b`)).length - 1,
     ]);
-    // What it asked, what it measured, and what it spared over time.
-    expect(mentions).toEqual(policies.map((policy) => [policy, 3]));
+    // What it asked, and over time: what it saved and what it found.
+    for (const [, count] of mentions) expect(count).toBeGreaterThanOrEqual(3);
     expect(stdout).not.toContain("…");
     const widths = stdout.split("\n").map((line) => line.length);
     expect(Math.max(...widths)).toBeLessThanOrEqual(80);
@@ -106,9 +101,9 @@ describe("mementomap simulate", () => {
     const line = (uri: string): string =>
       `INFO: 2016/06/09 12:00:00 Aggregating Mementos for ${uri}\n`;
     writeFileSync(log, LOOKUPS.map(line).join(""));
-    const args = ["--archives", list, "--lookups", log, "--quiet"];
+    const args = ["--archives", list, "--lookups", log];
     const first = await simulate(...args);
-    expect(first.stdout).toContain("600 lookups of 600 originals, 4 archives");
+    expect(first.stdout).toMatch(/^Archives +4\nLookups +600\nOriginals +600\n/);
     expect((await simulate(...args)).stdout).toBe(first.stdout);
   });
 
@@ -122,17 +117,15 @@ describe("mementomap simulate", () => {
     };
     expect(await fault("--archives", list)).toContain("--lookups");
     writeFileSync(bad, `[{"id": "a"}]`);
-    expect(await fault("--archives", bad, "--lookups", stream)).toContain(`neither "holdings"`);
-    writeFileSync(bad, `[{"id": "a", "model": {"kind": "odd"}}]`);
-    expect(await fault("--archives", bad, "--lookups", stream)).toContain("not a model");
+    expect(await fault("--archives", bad, "--lookups", stream)).toContain(`has no "holdings"`);
     writeFileSync(bad, "\n\n");
     expect(await fault("--archives", list, "--lookups", bad)).toContain("no lookups");
     const all = ["--archives", list, "--lookups", stream];
     expect(await fault(...all, "--policy", "guess")).toContain(`unknown policy "guess"`);
     const counted = "nothing is left to count after 600 of 600 different originals";
-    expect(await fault(...all, "--from", "600")).toContain(counted);
-    expect(await fault(...all, "--from", "300", "--others", "300")).toContain("300 of 300");
-    const maps = await fault(...all, "--policy", "maps", "--mapped", "nosuch");
-    expect(maps).toContain('--mapped: there is no archive "nosuch"; there are "');
+    expect(await fault(...all, "--skip", "600")).toContain(counted);
+    writeFileSync(bad, `[{"id": "a", "holdings": "held.txt"}]`);
+    const withoutMaps = ["--archives", bad, "--lookups", stream, "--policy", "maps"];
+    expect(await fault(...withoutMaps)).toContain('need a "mementomap"');
   });
 });

@@ -24,7 +24,7 @@ const segment = fc.constantFrom(
 const path = fc.array(segment, { maxLength: 5 }).map((segments) => segments.join("/"));
 
 /** A key of any kind that a map may hold. */
-export const key: fc.Arbitrary<string> = fc.oneof(
+const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 12, arbitrary: fc.tuple(host, path).map(([h, p]) => `${h})/${p}`) },
   {
     weight: 2,

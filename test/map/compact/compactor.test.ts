@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compactByOracle } from "../../support/compaction-oracle.ts";
 import { compactedRows, map, weight } from "./compaction-arbitraries.ts";
+import { cases } from "../../support/cases.ts";
 
 const depths = fc.record({
   maxHostDepth: fc.constantFrom(1, 2, 3, 8),
@@ -20,7 +21,7 @@ describe("compaction by weights", () => {
         const options = { hostWeight, pathWeight, ...caps };
         expect(await compactedRows(rows, options)).toEqual(compactByOracle(rows, options));
       }),
-      { numRuns: 4000 },
+      { numRuns: cases(4000) },
     );
   });
 
@@ -32,7 +33,7 @@ describe("compaction by weights", () => {
           await compactedRows(rows, options),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 });

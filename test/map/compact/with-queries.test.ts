@@ -7,8 +7,8 @@ import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
 import { validateMap } from "../../../src/map/validate-map.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
-import { runs } from "../lookup/any-map-and-questions.ts";
 import { collected, decode, encode } from "../map-files.ts";
+import { cases } from "../../support/cases.ts";
 
 const FIELDS = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}';
 
@@ -99,7 +99,7 @@ describe("compacting maps with queries", () => {
         expect(await faultsOf(stdout, keys)).toEqual([]);
         expect(sumOf(stdout)).toBe(sumOf(map));
       }),
-      { numRuns: runs(60) },
+      { numRuns: cases(60) },
     );
   });
 
@@ -150,7 +150,7 @@ describe("compacting maps with queries", () => {
           expect(sumOf(smaller)).toBe(sumOf(map));
         },
       ),
-      { numRuns: runs(60) },
+      { numRuns: cases(60) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compareMaps } from "../../../src/map/compare/compare-maps.ts";
 import type { Combination, MapComparison } from "../../../src/map/compare/comparison.ts";
 import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
+import { cases } from "../../support/cases.ts";
 
 type Row = readonly [key: string, frequency: string];
 const encoder = new TextEncoder();
@@ -105,7 +106,7 @@ describe("a comparison of maps", () => {
           expect(named(found.keys.combinations)).toEqual(bruteForce(maps, queries));
         },
       ),
-      { numRuns: 800 },
+      { numRuns: cases(800) },
     );
   });
 
@@ -142,7 +143,7 @@ describe("a comparison of maps", () => {
           expect(tld.shared + tld.only.reduce((all, one) => all + one, 0)).toBe(tld.keys);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import type { MapChild, MapSlice } from "../../../src/map/explore/map-slice.ts";
 import { MapExplorer } from "../../../src/map/explore/map-explorer.ts";
+import { cases } from "../../support/cases.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
 const encoder = new TextEncoder();
@@ -132,7 +133,7 @@ describe("slices of a map", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 
@@ -281,7 +282,7 @@ describe("slices of a map", () => {
         };
         await check(slice.children, 1);
       }),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     );
   });
 
@@ -359,7 +360,7 @@ describe("a search", () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -91,7 +91,7 @@ const INPUTS: readonly (readonly [name: string, content: Content])[] = [
 async function countsOf(argv: readonly string[]): Promise<IndexCounts & { rows: number }> {
   const { code, stderr } = await runCli(["generate", "--json", "--threads", "1", ...argv]);
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  return JSON.parse(stderr) as IndexCounts & { rows: number };
+  return JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "") as IndexCounts & { rows: number };
 }
 
 function expectToAddUp(counts: IndexCounts): void {
@@ -134,17 +134,5 @@ describe("the counts of the summary", () => {
     const counts = await countsOf(["--archive", "ia", path]);
     expectToAddUp(counts);
     expect(counts).toMatchObject({ lines: 9, unproven: 7, counted: 2, captures: 42, rows: 2 });
-  });
-
-  it("add up where a line stands for many captures", async () => {
-    const folder = scratchDir();
-    const [index, map] = [join(folder, "index"), join(folder, "map")];
-    writeFileSync(index, SORTED.join("\n"));
-    await countsOf([index, "-o", map]);
-    const counts = await countsOf([index, "--add", map]);
-    expectToAddUp(counts);
-    expect(counts).toMatchObject({ lines: 5 + 4 + 3, headers: 4, counted: 5 + 3, captures: 10 });
-    const { stderr } = await runCli(["generate", "--threads", "1", index, "--add", map]);
-    expect(stderr).toMatch(/\n {2}counted +8 +lines with a count .*\n {2}captures +10\n/);
   });
 });

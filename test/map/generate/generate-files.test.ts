@@ -10,6 +10,7 @@ import { naiveRows, rowsOf } from "./naive-map.ts";
 import { runCli } from "../../support/run-cli.ts";
 import type { CliWorld } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
+import { cases } from "../../support/cases.ts";
 
 /** The rows that `generate` writes for files, given by their texts. */
 async function generatedRows(
@@ -75,7 +76,7 @@ describe("generate", () => {
           expect(await generatedRows(texts.toReversed(), options)).toEqual(expected);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     );
   });
 
@@ -241,7 +242,7 @@ describe("generate with filters", () => {
 });
 
 describe("the headers of a generated map", () => {
-  const index = "com,a)/ 20140126200624 {}\n";
+  const index = 'com,a)/ 20140126200624 {"url": "http://a.com/"}\n';
 
   async function headersOf(
     options: readonly string[],

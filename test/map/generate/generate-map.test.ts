@@ -5,6 +5,7 @@ import { generateMap } from "../../../src/map/generate/generate-map.ts";
 import { chunked } from "../../support/chunked.ts";
 import { cdxjLines, fileLayout } from "./index-arbitraries.ts";
 import { naiveRows, rowsOf } from "./naive-map.ts";
+import { cases } from "../../support/cases.ts";
 
 async function mapOf(
   files: readonly string[],
@@ -39,7 +40,7 @@ describe("generateMap", () => {
           expect(await mapOf(texts.toReversed(), cut, options)).toEqual(expected);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { surtKey } from "../../../src/surt/key.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
@@ -33,96 +34,55 @@ async function generate(content: string | Uint8Array, ...options: string[]): Pro
   };
 }
 
-describe("the key column of an index", () => {
-  it("is not trusted where it differs from the URIs, and the summary says so", async () => {
+describe("the key of a row", () => {
+  it("is made from its URI; the key column counts only where there is none", async () => {
     const { rows, header, stderr } = await generate(OTHER_DIALECT.join("\n"));
     expect(rows).toEqual(["com,example)/ 1", "com,example)/a 1", "org,example)/ 1"]);
-    expect(header).toContain('"canonicalization":"surt"');
-    expect(stderr).toMatch(/keyed again +2 +key columns differ from the URIs, in .*index/);
+    expect(header).toContain('"canonicalization":"index"');
+    expect(stderr).toMatch(/without a URI +1 /);
+    const ours = await generate(OTHER_DIALECT.slice(0, 2).join("\n"));
+    expect(ours.header).toContain('"canonicalization":"surt"');
+    expect(ours.stderr).not.toContain("without a URI");
   });
 
-  it("stands in for a URI that is missing between two equal ones", async () => {
+  it("is that of its URI in every row, however few have a key column of another kind", async () => {
+    const plain = (i: number): string =>
+      `org,example)/p/${i} 20140101000000 {"url": "http://example.org/p/${i}"}`;
+    const odd = (i: number): string =>
+      `org,example)/p/${i}Old.HTML 20140101000000 {"url": "http://www.example.org/p/${i}Old.HTML"}`;
+    const lines = Array.from({ length: 40_000 }, (_, i) => (i % 999 === 7 ? odd(i) : plain(i)));
+    const { rows } = await generate(lines.join("\n"));
+    const held = new Set(rows);
+    const wanted = lines.map(
+      (line) => `${surtKey(surt(JSON.parse(line.slice(line.indexOf("{"))).url))} 1`,
+    );
+    expect(wanted.filter((row) => !held.has(row))).toEqual([]);
+  });
+
+  it("is the key column where there is no URI to name a host", async () => {
+    const index = ['com,a)/y 2014 {"url": null}', 'com,a)/z 2014 {"url": "-"}'];
+    const { rows } = await generate(index.join("\n"));
+    expect(rows).toEqual(["com,a)/y 1", "com,a)/z 1"]);
+  });
+
+  it("is that of its own URI, between rows with equal ones", async () => {
     const rows = [
       "com,example,www)/ 20140101000000 http://www.example.com/ text/html 200 A 1",
       "com,example,www)/ 20150101000000 http://www.example.com/ text/html 200 A 1",
       "com,example)/b 20140101000000 - text/html 200 A 1",
       "com,example,www)/ 20160101000000 http://www.example.com/ text/html 200 A 1",
       "com,example,www)/ 20170101000000 http://www.example.com/c text/html 200 A 1",
+      "example.com/d 20170101000000 - text/html 200 A 1",
     ];
-    const { rows: made, stderr } = await generate(rows.join("\n"));
-    expect(stderr).toContain("keyed again");
-    expect(made).toEqual(["com,example)/ 3", "com,example)/b 1", "com,example)/c 1"]);
+    const { rows: made } = await generate(rows.join("\n"));
+    expect(made).toEqual([
+      "com,example)/ 3",
+      "com,example)/b 1",
+      "com,example)/c 1",
+      "com,example)/d 1",
+    ]);
     const { rows: years } = await generate(rows.join("\n"), "--by", "datetime:year");
     expect(years.slice(0, 3)).toEqual([2014, 2015, 2016].map((year) => `com,example)/ ${year} 1`));
-  });
-
-  it.each([1, 2, 40])(
-    "is compared line by line, also in a last one without end: %i",
-    async (count) => {
-      const row = (i: number): string =>
-        `com,example)/${i} 2014 {"url": "http://example.com/${i}"}`;
-      const { stderr } = await generate(Array.from({ length: count }, (_, i) => row(i)).join("\n"));
-      expect(stderr).not.toContain("keyed again");
-    },
-  );
-
-  it("can be forced, and the header says so", async () => {
-    const { rows, header, stderr } = await generate(OTHER_DIALECT.join("\n"), "--keys", "column");
-    expect(rows).toEqual(["com,example,www)/ 1", "com,example,www)/a 1", "org,example)/ 1"]);
-    expect(header).toContain('"canonicalization":"index"');
-    expect(stderr).not.toContain("keyed again");
-  });
-
-  it("is not used at all with --keys uri", async () => {
-    const { rows, stderr } = await generate(`${OURS}\n`, "--keys", "uri");
-    expect(rows).toEqual(["com,example)/ 1"]);
-    expect(stderr).toMatch(/keyed again +1/);
-  });
-
-  it("of CDX is compared too", async () => {
-    const cdx =
-      " CDX N b a m s\ncom,example,www)/ 20140101000000 http://www.example.com/ text/html 200\n";
-    expect((await generate(cdx)).rows).toEqual(["com,example)/ 1"]);
-    expect((await generate(cdx, "--keys", "column")).rows).toEqual(["com,example,www)/ 1"]);
-  });
-
-  it("that differs only far behind makes generate begin again", async () => {
-    // Beyond what is looked at first, in a stream: every 1,024th row is compared.
-    const filler = Array.from(
-      { length: 30_000 },
-      (_, i) => `com,example)/${i} 20140101000000 {"url": "http://example.com/${i}"}`,
-    );
-    const odd = Array.from(
-      { length: 2000 },
-      (_, i) => `net,www)/${i} 20140101000000 {"url": "http://www.example.net/${i}"}`,
-    );
-    const index = gzipSync([...filler, ...odd].join("\n"));
-    const { rows, stderr } = await generate(index);
-    expect(rows).toContain("net,example)/7 1");
-    expect(rows).not.toContain("net,www)/7 1");
-    expect(rows.length).toBe(32_000);
-    expect(stderr).toMatch(/lines +32,000/);
-    expect(stderr).toMatch(/keyed again +32,000/);
-  });
-
-  it("that differs only far behind in a stream, which cannot be read again, is named so in the header", async () => {
-    const row = (host: string, i: number): string =>
-      `com,${host})/${i} 20140101000000 {"url": "http://example.com/${i}"}\n`;
-    const agreeing = Array.from({ length: 5000 }, (_, i) => row("example", i)).join("");
-    const odd = Array.from({ length: 2000 }, (_, i) => row("other", i)).join("");
-    for (const [stdin, keys] of [
-      [agreeing, "surt"],
-      [agreeing + odd, "index"],
-    ]) {
-      const result = await runCli(["generate", "--json", "--threads", "1"], { stdin });
-      expect(result.stdout).toContain(`"canonicalization":"${keys}"`);
-      expect(JSON.parse(result.stderr)).toMatchObject({ canonicalization: keys });
-    }
-  });
-
-  it("without URIs to compare it with is named so in the header", async () => {
-    const { header } = await generate("com,example)/\n");
-    expect(header).toContain('"canonicalization":"index"');
   });
 
   it("in another dialect is made ours in a list of SURTs, so that lookups find it", async () => {
@@ -135,7 +95,8 @@ describe("the key column of an index", () => {
       "[2001:db8::1])/v6",
       "org,example)/a_(b)",
     ];
-    const { rows } = await generate(list.join("\n"));
+    const { rows, header } = await generate(list.join("\n"));
+    expect(header).toContain('"canonicalization":"index"');
     expect(rows).toEqual([
       "2001:db8::1)/v6 1",
       "com,example)/foo 2",
@@ -146,35 +107,14 @@ describe("the key column of an index", () => {
     ]);
   });
 
-  it("is all there is in rows without a URI, and none of them is lost", async () => {
-    const cdx = (key: string, uri: string): string =>
-      `${key} 20140101000000 ${uri} text/html 200 X - - 1 2 f`;
-    const differing = [cdx("com,example,www)/", "http://www.example.com/"), cdx("com,a)/b", "-")];
-    const mixed = await generate([...differing, cdx("example.com/c", "-")].join("\n"));
-    expect(mixed.rows).toEqual(["com,a)/b 1", "com,example)/ 1", "com,example)/c 1"]);
-    const { rows } = await generate([cdx("com,a)/b", "-"), cdx("com,c)/", "-")].join("\n"));
-    expect(rows).toEqual(["com,a)/b 1", "com,c)/ 1"]);
-  });
-
-  it("is all there is in answers of a CDX server without URIs", async () => {
+  it("is the key column in answers of a CDX server without URIs", async () => {
     const lines = Array.from(
       { length: 3000 },
       (_, i) => `{"urlkey": "com,a)/${i}", "timestamp": "20140101000000"}`,
     );
     const { rows, stderr } = await generate(lines.join("\n"));
     expect(rows).toHaveLength(3000);
-    expect(stderr).not.toMatch(/keyed again|not of the web/);
-  });
-
-  it("takes no heed of queries, which keys do not have", async () => {
-    const row = 'com,a)/x?__wb_method=post&z=1 20140101000000 {"url": "http://a.com/x?y"}\n';
-    expect((await generate(row)).stderr).not.toContain("keyed again");
-  });
-
-  it("is named in an error for other words", async () => {
-    const { code, stderr } = await generate("com,a)/\n", "--keys", "magic");
-    expect(code).toBe(2);
-    expect(stderr).toContain('unknown "magic"; use auto, column or uri');
+    expect(stderr).not.toMatch(/not of the web/);
   });
 });
 

@@ -13,7 +13,7 @@ function keyOf(surt: string, date: string, options: RowKeyOptions, rowKey = new 
   const capture = new Capture();
   capture.dateStart = 0;
   capture.dateEnd = date.length;
-  rowKey.set(row, date.length + 1, row.length, row, capture, 0);
+  rowKey.set(row, date.length + 1, row.length, row, capture);
   return textOf(rowKey.bytes, rowKey.start, rowKey.end);
 }
 

@@ -8,7 +8,6 @@ import {
   type ReadRun,
   type RunIndex,
   RunReader,
-  sliceRun,
   writeRun,
 } from "../../../src/map/generate/runs.ts";
 import type { SortedKeys } from "../../../src/map/generate/key-table.ts";
@@ -211,53 +210,5 @@ describe("runs that are combined", () => {
     const runs = [manyEntries(7), manyEntries(11), [long("a"), long("b"), long("xy"), long("z")]];
     const stored = runs.map((entries) => store(naiveCounts(entries)));
     expect(entriesOf(combined(stored))).toEqual(merged(stored));
-  });
-});
-
-describe("a slice of a run", () => {
-  const entries = naiveCounts(manyEntries(7));
-  const run = store(entries);
-
-  function sliced(range: KeyRange): Run {
-    const chunks: Uint8Array[] = [];
-    const index = sliceRun(run.index, run.read, range, (chunk) => void chunks.push(chunk.slice()));
-    const bytes = Buffer.concat(chunks);
-    expect(index.byteLength).toBe(bytes.length);
-    return { index, read: (offset, target) => bytes.copy(target, 0, offset) };
-  }
-
-  /** A key of the run, the first key of a block, or one between keys. */
-  const cut = fc.oneof(
-    fc.nat(entries.length - 1).map((i) => bytesOf(entries[i][0])),
-    fc.nat(run.index.blocks.length - 1).map((i) => run.index.blocks[i].firstKey),
-    key.map((text) => bytesOf(text)),
-  );
-
-  it("has the keys of the run within its range, and can be read from any key on", () => {
-    expect(run.index.blocks.length).toBeGreaterThan(3);
-    fc.assert(
-      fc.property(fc.option(cut), fc.option(cut), cut, (a, b, from) => {
-        const range = { from: a ?? undefined, to: b ?? undefined };
-        const slice = sliced(range);
-        const expected = merged([run], range);
-        expect(entriesOf(slice)).toEqual(expected);
-        expect(slice.index.keys).toBe(expected.length);
-        expect(merged([slice], { from })).toEqual(
-          merged([run], range).filter(([text]) => Buffer.compare(bytesOf(text), from) >= 0),
-        );
-        const befores = slice.index.blocks.map(({ firstKey }) =>
-          expected.findIndex(([text]) => Buffer.compare(bytesOf(text), firstKey) === 0),
-        );
-        expect(slice.index.blocks.map(({ before }) => before)).toEqual(befores);
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  it("copies whole blocks as they are", () => {
-    const { blocks } = run.index;
-    const slice = sliced({ from: blocks[1].firstKey, to: blocks[3].firstKey });
-    expect(slice.index.blocks).toHaveLength(2);
-    expect(slice.index.byteLength).toBe(blocks[3].offset - blocks[1].offset);
   });
 });

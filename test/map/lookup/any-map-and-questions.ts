@@ -8,6 +8,7 @@ import {
   type Row,
   rows,
   rowText,
+  spelledOnce,
   time,
 } from "./map-arbitraries.ts";
 
@@ -28,8 +29,8 @@ export interface AnyMap {
 }
 
 /** A map that holds nothing, and says so. */
-export function emptyMap(isTimed: boolean): string {
-  return `${isTimed ? TIMED : PLAIN}\n!size {"bytes":0,"records":0}\n`;
+export function emptyMap({ isTimed, queries }: Pick<AnyMap, "isTimed" | "queries">): string {
+  return `${header(isTimed, queries)}\n!size {"bytes":0,"records":0}\n`;
 }
 
 /** How a file may be written without changing what it says. */
@@ -100,7 +101,8 @@ export const anyMap: fc.Arbitrary<AnyMap> = fc
     const more = [...older, ...(asked ?? [])]
       .filter(({ key }) => !own.some((row) => row.key === key))
       .map((row): Row => (isTimed ? { ...row, datetime: ":" } : row));
-    const text = written(sorted([...own, ...more]), header(isTimed, queries), form);
+    const once = spelledOnce([...own, ...more], { queries });
+    const text = written(sorted(once), header(isTimed, queries), form);
     return { text, isTimed, queries };
   });
 
@@ -163,8 +165,3 @@ export const uriQuestions: fc.Arbitrary<Question[]> = fc.array(fc.tuple(uri, any
   minLength: 1,
   maxLength: 12,
 });
-
-/** How many cases to try; `MEMENTOMAP_RUNS=20` tries twenty times as many. */
-export function runs(count: number): number {
-  return Math.ceil(count * Number(process.env["MEMENTOMAP_RUNS"] ?? 1));
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemorySource, SourceLines } from "../../../src/bytes/byte-source.ts";
-import { mapHeadOf, readMapHead } from "../../../src/map/lookup/map-head.ts";
+import { mapHeadOf, readMapHead } from "../../../src/ukvs/head.ts";
 
 const CDXJ = 'com,a)/ 20130727042553 {"url": "http://a.com/", "status": "200"}\n';
 const INDEXES = {

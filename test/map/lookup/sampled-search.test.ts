@@ -33,10 +33,13 @@ describe("SampledSearch", () => {
 
   it("answers at once what it has kept", async () => {
     const search = await sampledSearch(new CountingSource(), 1024, bytes.length);
-    const first = search.lookupSurtNow(keys[4000]);
+    const first = search.lookupNow(keys[4000], {}, true);
     expect(first).toBeInstanceOf(Promise);
     expect(await first).toMatchObject({ present: true, frequency: "4001" });
-    expect(search.lookupSurtNow(keys[4000])).toMatchObject({ present: true, frequency: "4001" });
+    expect(search.lookupNow(keys[4000], {}, true)).toMatchObject({
+      present: true,
+      frequency: "4001",
+    });
   });
 
   it("shares reads between lookups at the same time", async () => {

@@ -1,5 +1,6 @@
 import type { ByteSource } from "../../../src/bytes/byte-source.ts";
-import { KeySamples, SampledSearch } from "../../../src/map/lookup/sampled-search.ts";
+import { KeySamples, SortedSource } from "../../../src/lookup/sorted-source.ts";
+import { MapSearch } from "../../../src/map/lookup/map-search.ts";
 import { surveyMap } from "../../../src/map/map-survey.ts";
 
 /** A map searched by samples of its keys, with segments of this size, of which this much is kept. */
@@ -7,10 +8,10 @@ export async function sampledSearch(
   source: ByteSource,
   segmentBytes: number,
   maxBytes: number,
-): Promise<SampledSearch> {
+): Promise<MapSearch> {
   const samples = new KeySamples({ segmentBytes });
   const { plan } = await surveyMap(source, {
     onKey: (offset, bytes, start, end) => samples.add(offset, bytes, start, end),
   });
-  return new SampledSearch(source, plan.headers, samples, { maxBytes });
+  return new MapSearch(SortedSource.sampled(source, plan.headers, samples, { maxBytes }));
 }

@@ -32,7 +32,7 @@ class HeldSource implements ByteSource {
 /** It keeps one block, the last, so that other lookups read. */
 async function heldSearch(): Promise<{ source: HeldSource; search: MapSearch }> {
   const source = new HeldSource();
-  const search = await MapSearch.open(source, { blockBytes: 256, maxBlocks: 1 });
+  const search = await MapSearch.open(source, { blockBytes: 256, maxBytes: 256 });
   await search.lookupSurt("com,h99)/");
   source.isHeld = true;
   return { source, search };

@@ -1,8 +1,12 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type PackDemand, planPack } from "../../../src/map/pack/pack-plan.ts";
-import { mistaken } from "../../../src/map/pack/row-widths.ts";
-
-const HOSTS = 9000;
+import {
+  kneeBytes,
+  type PackDemand,
+  type Plan,
+  planPack,
+  type Prospect,
+} from "../../../src/map/pack/pack-plan.ts";
 
 /** An archive of so many rows, of which a map of some answers a share wrongly. */
 function demandOf(rows: number, wrong: (share: number) => number): PackDemand {
@@ -12,50 +16,64 @@ function demandOf(rows: number, wrong: (share: number) => number): PackDemand {
     expectedFalsePositives: 1000 * wrong(share),
   }));
   return {
-    lookups: 1100,
     misses: 1000,
-    hostLookups: new Float64Array(HOSTS).fill(1),
     elsewhere: 11_000,
-    hosts: HOSTS,
-    isTrained: false,
-    countBits: 3,
-    periodBits: 0,
-    voidBytes: 0,
     sizes,
-    newHosts: 0.05,
+    hosts: 9000,
+    voidBytes: 0,
     homes: 0.002,
     haveAllHomes: false,
     wholes: 0,
-    probes: 0.95,
-    unexplained: 0.1,
-    widths: (bits) => ({
-      classes: 1,
-      wrong: [mistaken(bits, 1)],
-      wrongElsewhere: mistaken(bits, 1),
-    }),
-    widthLookups: new Float64Array(HOSTS).fill(1),
   };
 }
 
+/** The share of lookups of held hosts that are answered wrongly if every row attracts as many, or by the prior. */
+function wrongOf(
+  { rows, bits }: Prospect,
+  rolledUp: (share: number) => number,
+  all: number,
+): number {
+  const mistaken = 2 ** -Math.floor(bits) * (1 - (bits % 1) / 2);
+  const share = rolledUp(rows / all);
+  return share + (1 - share) * mistaken;
+}
+
 describe("a plan", () => {
-  it("is no worse than a filter of all keys on held hosts alone", () => {
-    const demand = demandOf(106_000, (share) => 1 - share);
-    // A Bloom filter with one hash function; fuse filters are not so small.
-    const filter = (bytes: number): number => 1 - Math.exp(-106_000 / (8 * bytes));
-    for (let bytes = 7000; bytes < 14_000; bytes += 250) {
-      expect(planPack(demand, bytes).wrong, `${bytes} bytes`).toBeLessThanOrEqual(filter(bytes));
-    }
-    expect(planPack(demand, 30_000).fingerprintBits).toBeGreaterThan(0);
+  const archive = fc.record({
+    rows: fc.integer({ min: 100, max: 3_000_000 }),
+    hosts: fc.integer({ min: 1, max: 50_000 }),
+    power: fc.double({ min: 0.2, max: 6, noNaN: true }),
+    scale: fc.double({ min: 0.001, max: 1, noNaN: true }),
   });
 
-  it("goes by a log also where a share of lookups may go to any row", () => {
-    const demand = {
-      ...demandOf(1_000_000, (share) => 0.005 * (1 - share)),
-      isTrained: true,
-      unexplained: 0.02,
-    };
-    // All rows would have 2 bits each, and mistake a quarter of them.
-    expect(planPack(demand, 300_000).rows).toBeLessThan(500_000);
-    expect(planPack(demand, 2_500_000).rows).toBe(1_000_000);
+  it("is never expected to answer worse with more bytes", () => {
+    const sizes = fc.tuple(
+      fc.integer({ min: 900, max: 3_000_000 }),
+      fc.double({ min: 1, max: 3, noNaN: true }),
+    );
+    fc.assert(
+      fc.property(archive, sizes, ({ rows, power, scale, ...rest }, [bytes, factor]) => {
+        const byPrior = (share: number): number => scale * (1 - share) ** power;
+        const demand = { ...demandOf(rows, byPrior), ...rest };
+        let small: Plan;
+        try {
+          small = planPack(demand, bytes);
+        } catch {
+          return;
+        }
+        expect(planPack(demand, Math.floor(bytes * factor)).wrong).toBeLessThanOrEqual(small.wrong);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("by default is one of those for a given size", () => {
+    const demand = demandOf(100_000, (share) => 0.3 * (1 - share) ** 3);
+    const bytes = kneeBytes(demand);
+    expect(bytes).toBeGreaterThan(4000);
+    const wrong = (size: number): number =>
+      wrongOf(planPack(demand, size), (share) => 0.3 * (1 - share) ** 3, 100_000);
+    expect(wrong(2 * bytes)).toBeLessThanOrEqual(wrong(bytes));
+    expect(wrong(bytes)).toBeLessThanOrEqual(wrong(bytes / 2));
   });
 });

@@ -3,15 +3,17 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FileSource } from "../../../src/files/input-file.ts";
-import { chosenRows } from "../../../src/map/compact/budget/budget-compaction.ts";
-import { nodeName } from "../../../src/map/compact/budget/budget-survey.ts";
-import { mapHeadOf } from "../../../src/map/lookup/map-head.ts";
+import { compactBy } from "../../../src/map/compact/compact-map.ts";
+import { nodeName } from "../../../src/map/compact/key-tree.ts";
+import { ChosenNodes } from "../../../src/map/compact/weight-policy.ts";
+import { mapHeadOf } from "../../../src/ukvs/head.ts";
 import { PackLanes } from "../../../src/map/pack/pack-job.ts";
 import { rolledUpRows } from "../../../src/map/pack/roll-up-parts.ts";
 import { chunked, collected } from "../../support/chunked.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { map } from "../compact/compaction-arbitraries.ts";
 import { encode } from "../map-files.ts";
+import { cases } from "../../support/cases.ts";
 
 /** The texts of the nodes that a key is in. */
 function nodesOf(key: string): string[] {
@@ -48,8 +50,9 @@ describe("rolling up in parts", () => {
               scratch: join(folder, "part"),
               cut: { partBytes, partitionBits: 0 },
             });
-            const whole = chosenRows(() => chunked(bytes, [bytes.length]), chosen, {
+            const whole = compactBy(new ChosenNodes(chosen), chunked(bytes, [bytes.length]), {
               source: path,
+              onHead: () => Promise.resolve(),
             });
             expect(Buffer.from(await collected(inParts)).toString()).toBe(
               Buffer.from(await collected(whole)).toString(),
@@ -59,7 +62,7 @@ describe("rolling up in parts", () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 });

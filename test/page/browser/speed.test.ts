@@ -42,7 +42,7 @@ describe.skipIf(!BROWSERS.includes("chromium"))("the speed of the page", () => {
 
   it("stays fluid with 100,000 mementos", async () => {
     const url = await servingDemo(await demoArchives(100_000));
-    const address = `${url}/time?url=${encodeURIComponent(DEMO_URL)}`;
+    const address = `${url}/?url=${encodeURIComponent(DEMO_URL)}`;
     const { page, faults } = await openPage(browser, address, { width: 1440, scheme: "light" });
     await until(page, "document.querySelector('progress.is-over') !== null");
     const line = await page.$eval(".progress-line", (element) => element.textContent);

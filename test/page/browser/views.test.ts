@@ -2,7 +2,6 @@ import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { listen } from "../../../src/http/listen.ts";
 import { createPublisher } from "../../../src/publish/serve/publisher.ts";
-import { DATED_MAP } from "../../support/dated-map.ts";
 import { DEMO_URL, demoArchives } from "../../support/demo-archives.ts";
 import { servingDemo } from "../../support/demo-service.ts";
 import {
@@ -13,7 +12,6 @@ import {
   type TestedPage,
   until,
 } from "../../support/page-browsers.ts";
-import { packedBytes } from "../../support/packed-file.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
 const WIDTHS = [390, 768, 1440];
@@ -43,12 +41,14 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await expectSound(open);
     await open.page.type("#url", DEMO_URL);
     await until(open.page, "document.querySelectorAll('.finding').length === 6");
+    expect(open.page.url()).toBe(`${url}/`);
+    await open.page.click("form button");
     const words = await open.page.evaluate(
-      "[...new Set([...document.querySelectorAll('.finding .state')].map((each) => each.innerText))].join()",
+      "[...new Set([...document.querySelectorAll('.finding .state')].map((each) => each.textContent))].join()",
     );
     expect(words).toBe("Held,Possibly held,Not known,Not held");
     await expect
-      .poll(() => textOf(open, ".findings"))
+      .poll(() => open.page.evaluate("document.querySelector('.findings').textContent"))
       .toContain("Its folder news.example.org/2016/ has 264 captures");
     expect(open.page.url()).toBe(`${url}/${ASKED}`);
     await expectSound(open);
@@ -57,13 +57,14 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
 
   it.each(WIDTHS)("shows mementos over time, %d pixels wide", async (width) => {
     const url = await servingDemo(await demoArchives());
-    const open = await openPage(browser, `${url}/time${ASKED}`, { width, scheme });
+    const open = await openPage(browser, `${url}/${ASKED}`, { width, scheme });
     const { page } = open;
     await until(page, "document.querySelector('progress.is-over') !== null");
     await expect
       .poll(() => textOf(open, ".progress-line"))
-      .toMatch(/^1,550 mementos · 5 archives answered · 1 skipped/);
-    const rows = await textOf(open, ".archive-rows");
+      .toMatch(/^1,550 mementos · 4 archives answered · 1 did not answer · 1 skipped/);
+    await page.click("section details summary");
+    const rows = await textOf(open, "section details");
     expect(rows).toContain("Its map does not have it.");
     expect(rows).toContain("status 503");
     const before = await textOf(open, ".chosen-memento time");
@@ -81,7 +82,7 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
 
   it("puts two mementos side by side, in sandboxes", async () => {
     const url = await servingDemo(await demoArchives());
-    const { page, faults } = await openPage(browser, `${url}/time${ASKED}`, {
+    const { page, faults } = await openPage(browser, `${url}/${ASKED}`, {
       width: 1440,
       scheme,
     });
@@ -132,27 +133,9 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.close();
   });
 
-  it.each(WIDTHS)("shows the years of a packed map, %d pixels wide", async (width) => {
-    const { url } = await serving(await packedBytes(DATED_MAP, { bits: 12, years: true }));
-    const open = await openPage(browser, `${url}/?url=http%3A%2F%2Fa.org%2Fnews`, {
-      width,
-      scheme,
-    });
-    await until(open.page, "document.querySelector('.finding') !== null");
-    await expect
-      .poll(() => textOf(open, ".finding"))
-      .toContain("What the archive holds of its host is of 1999–2004.");
-    await expectSound(open);
-    await open.page.goto(`${url}/explore`);
-    await until(open.page, "document.querySelector('.packed .facts') !== null");
-    await expect.poll(() => textOf(open, ".packed .facts")).toMatch(/1999–2012/);
-    await expectSound(open);
-    await open.page.close();
-  });
-
   it.skipIf(name !== "chromium")("prints what is shown, without controls, on white", async () => {
     const url = await servingDemo(await demoArchives());
-    const { page } = await openPage(browser, `${url}/time${ASKED}`, { width: 768, scheme });
+    const { page } = await openPage(browser, `${url}/${ASKED}`, { width: 768, scheme });
     await until(page, "document.querySelector('progress.is-over') !== null");
     await page.emulateMediaType("print");
     const style = (selector: string, property: string): Promise<unknown> =>
@@ -182,8 +165,8 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
       }
     }
     await page.setViewport({ width: 768, height: 900 });
-    for (const view of ["time", "explore", "compare", "about", "find"]) {
-      await page.click(`nav a[href="${view === "find" ? "/" : `/${view}`}"]`);
+    for (const view of ["explore", "compare", "about", "search"]) {
+      await page.click(`nav a[href="${view === "search" ? "/" : `/${view}`}"]`);
       await until(
         page,
         `document.querySelector("main.view-${view} h1") !== null && document.querySelector("main[aria-busy=true]") === null`,
@@ -219,7 +202,7 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.waitForSelector(".settings-bar select:last-child");
     await page.select(".settings-bar select:last-child", "de");
     await until(page, "document.documentElement.lang === 'de'");
-    await expect.poll(() => textOf(open, "nav")).toContain("Finden");
+    await expect.poll(() => textOf(open, "nav")).toContain("Suche");
     await expect.poll(() => textOf(open, ".findings")).toContain("100 Aufnahmen");
     await page.select(".settings-bar select", scheme === "dark" ? "light" : "dark");
     const paper = "getComputedStyle(document.body).backgroundColor";
@@ -243,7 +226,10 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     ]) {
       const address = `${url}/?url=${encodeURIComponent(hostile)}`;
       const open = await openPage(browser, address, { width: 390, scheme });
-      await until(open.page, "document.querySelector('.finding, .fault') !== null");
+      await until(
+        open.page,
+        "document.querySelector('.finding, .fault, .find-card .hint') !== null",
+      );
       expect(String(await textOf(open, ".uri-note")).includes("U+202E")).toBe(
         hostile.includes("\u202E"),
       );

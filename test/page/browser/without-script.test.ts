@@ -2,8 +2,8 @@ import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEMO_URL, demoArchives } from "../../support/demo-archives.ts";
 import { servingDemo } from "../../support/demo-service.ts";
-import { BROWSERS, launchBrowser } from "../../support/page-browsers.ts";
-import { serving } from "../../support/serving.ts";
+import { BROWSERS, launchBrowser, openPage } from "../../support/page-browsers.ts";
+import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
 describe.skipIf(!BROWSERS.includes("chromium"))("the page without script", () => {
   let browser: Browser;
@@ -29,33 +29,17 @@ describe.skipIf(!BROWSERS.includes("chromium"))("the page without script", () =>
     await Promise.all([page.waitForNavigation(), page.click("form button")]);
   }
 
-  it("finds archives by a form, and lists mementos", async () => {
+  it("finds archives by a form, and leads to the TimeMap", async () => {
     const url = await servingDemo(await demoArchives());
     const page = await plainPage(`${url}/`);
     await submit(page, DEMO_URL);
     const found = await textOf(page);
-    for (const word of ["Held", "Possibly held", "Not held", "Not known"]) {
+    for (const word of ["archive holds it", "may hold it", "unknown", "does not hold it"]) {
       expect(found).toContain(word);
     }
-    expect(found).toContain("decided by org,example,news)/2016/* 264/31");
-    await Promise.all([page.waitForNavigation(), page.click(`a[href^="/timemap/link/"]`)]);
-    expect(await textOf(page)).toContain("1,550 mementos");
-    expect((await page.$$("ol.files li")).length).toBe(1000);
-    await page.close();
-  });
-
-  it("shows mementos from the form of Time, in pages, with downloads", async () => {
-    const url = await servingDemo(await demoArchives());
-    const page = await plainPage(`${url}/time`);
-    await submit(page, DEMO_URL);
-    // The form leads to the list by itself.
-    await page.waitForSelector("ol.files li");
-    const text = await textOf(page);
-    expect(text).toContain("Page 1 of 2");
-    expect(text).toContain("status 503");
-    expect(
-      await page.$$eval("a[download]", (links) => links.map((link) => link.innerText)),
-    ).toEqual(["link", "json", "cdxj"]);
+    expect(await page.$$eval("main a", (links) => links.map(({ href }) => href))).toContain(
+      `${url}/timemap/link/${DEMO_URL}`,
+    );
     await page.close();
   });
 
@@ -64,8 +48,39 @@ describe.skipIf(!BROWSERS.includes("chromium"))("the page without script", () =>
     const page = await plainPage(`${url}/`);
     await submit(page, "https://arxiv.org/abs/1");
     const text = await textOf(page);
-    expect(text).toContain("Present");
-    expect(text).toContain("org,arxiv)/*");
+    expect(text).toContain("1 may hold it");
+    expect(text).toContain("Its site arxiv.org has about 2,500 captures of 900 pages");
+    await page.close();
+  });
+
+  it.each(["light", "dark"] as const)("fits: %s", async (scheme) => {
+    const { url } = await serving();
+    for (const width of [390, 1280]) {
+      const { page, strays } = await openPage(browser, "about:blank", { width, scheme });
+      await page.setJavaScriptEnabled(false);
+      strays.length = 0;
+      const asked = `${url}/?url=https://arxiv.org/${"long".repeat(60)}`;
+      await page.goto(asked);
+      const overflow =
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+      expect(await page.evaluate(overflow)).toBe(0);
+      expect(strays.filter((stray) => !stray.startsWith(url))).toEqual([]);
+      await page.close();
+    }
+  });
+
+  it("is read by pages of other sites: map, range, lookup", async () => {
+    const { url } = await serving();
+    const other = await serving(EXAMPLE_MAP);
+    const page = await browser.newPage();
+    await page.setBypassCSP(true);
+    await page.goto(other.url);
+    const answers = await page.evaluate(`(async () => {
+      const map = await fetch("${url}/.well-known/mementomap", { headers: { Range: "bytes=0-7" } });
+      const lookup = await fetch("${url}/lookup?url=http://arxiv.org/");
+      return [map.status, await map.text(), map.headers.get("link"), (await lookup.json()).present];
+    })()`);
+    expect(answers).toEqual([206, "!context", '</.well-known/mementomap>; rel="mementomap"', true]);
     await page.close();
   });
 });

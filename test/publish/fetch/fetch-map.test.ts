@@ -40,7 +40,7 @@ describe("fetchMap", () => {
       pages: 1,
     });
     expect(result.warnings).toEqual([
-      `the map says that it is of https://archive.example.org/, and was fetched as that of ${served.url}/`,
+      `the map names another archive (!id is https://archive.example.org/) than ${served.url}/`,
     ]);
     expect(result.freshForMs).toBeGreaterThan(3_500_000);
     expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
@@ -138,7 +138,7 @@ describe("fetchMap", () => {
     const target = join(scratchDir(), "map.ukvs");
     const options = { ...FAST, isDirect: true, onToldToWait: (ms: number) => told.push(ms) };
     await expect(fetchMap(url, target, options)).rejects.toThrow(
-      "status 503, and wants to be asked in 7200 s",
+      "status 503 (Retry-After: 7200 s)",
     );
     expect(requests).toHaveLength(1);
     expect(told).toEqual([7_200_000]);

@@ -244,7 +244,7 @@ describe("hostile servers: the old map stays when the answer is", () => {
   it("in a coding that was not asked for", async () => {
     expect(await refusal(text("x", { "Content-Encoding": "br" }))).toMatchObject({
       code: "MM_REFUSED",
-      message: "it came in a coding that was not asked for, br",
+      message: "unexpected Content-Encoding: br",
     });
   });
 

@@ -102,7 +102,7 @@ describe("a lookup in a packed map on a server", () => {
     });
     const packed = await runCli([...ask, "--packed"]);
     expect(packed.stdout).toMatch(/^https:\/\/arxiv\.org\/\tpresent\torg,arxiv\)\/\t\d*[-/]\t0\n$/);
-    expect(packed.stderr).toMatch(/^1 request for the map, 1\.\d KiB of 1\.\d KiB\n$/);
+    expect(packed.stderr).toMatch(/^1 request for the map, 1\.\d kB of 1\.\d kB\n$/);
     const { url: only } = await serving(bytes);
     const map = await openMap(`${only}/.well-known/mementomap`);
     expect(map.headers.meta["name"]).toBe("Example Archive");

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FetchClient, type HttpRequest } from "../../../src/http/http-client.ts";
-import { PagedSearch } from "../../../src/publish/fetch/http-source.ts";
+import { openRemoteMap } from "../../../src/publish/fetch/remote-map.ts";
 import { encode } from "../../map/map-files.ts";
 import { fileServer, folderFiles } from "../../support/file-server.ts";
 import { LinearReading, reading } from "../../support/linear-reading.ts";
@@ -47,7 +47,7 @@ describe("a lookup in a map of several pages", () => {
 
   it("answers many at once, each by its own page", async () => {
     const { url } = await fileServer(await splitFiles("--html"));
-    const search = await PagedSearch.open(new FetchClient(), `${url}/pages/page-0002.ukvs`);
+    const search = await openRemoteMap(new FetchClient(), `${url}/pages/page-0002.ukvs`);
     const answers = await Promise.all(SURTS.map((surt) => search.lookupSurt(surt)));
     expect(answers.map(reading)).toEqual(EXPECTED);
   });
@@ -56,7 +56,7 @@ describe("a lookup in a map of several pages", () => {
     const { url } = await serving(MAP, { pageRecords: 10 });
     const requests: HttpRequest[] = [];
     const client = new FetchClient();
-    const search = await PagedSearch.open(
+    const search = await openRemoteMap(
       {
         request: (target, request = {}) => {
           requests.push(request);
@@ -75,7 +75,7 @@ describe("a lookup in a map of several pages", () => {
 
   it("refuses what no link leads to, and knows what is on the page", async () => {
     const { url } = await fileServer(await splitFiles());
-    const search = await PagedSearch.open(new FetchClient(), `${url}/page-0001.ukvs`);
+    const search = await openRemoteMap(new FetchClient(), `${url}/page-0001.ukvs`);
     expect(await search.lookupSurt("com,h11)/")).toMatchObject({ present: true, frequency: "1" });
     await expect(search.lookupSurt("org,a)/")).rejects.toMatchObject({ code: "MM_REFUSED" });
     const found = await runCli([
@@ -99,7 +99,7 @@ describe("a lookup in a map of several pages", () => {
     const text = new TextDecoder().decode(files.get("/pages/page-0002.ukvs"));
     expect(text).toMatch(from);
     files.set("/pages/page-0002.ukvs", encode(text.replace(from, to)));
-    const search = await PagedSearch.open(new FetchClient(), `${url}/pages/page-0001.ukvs`);
+    const search = await openRemoteMap(new FetchClient(), `${url}/pages/page-0001.ukvs`);
     await expect(search.lookupSurt("org,a)/")).rejects.toMatchObject({ code: "MM_REFUSED" });
   });
 
@@ -108,19 +108,19 @@ describe("a lookup in a map of several pages", () => {
     const path = "/pages/page-0001.ukvs";
     const text = new TextDecoder().decode(files.get(path));
     files.set(path, encode(text.replace('"next":"', '"next":"http://127.0.0.2:1/')));
-    const elsewhere = await PagedSearch.open(new FetchClient(), url + path);
+    const elsewhere = await openRemoteMap(new FetchClient(), url + path);
     await expect(elsewhere.lookupSurt("org,a)/")).rejects.toMatchObject({
       code: "MM_REFUSED",
       message: expect.stringContaining("another site") as string,
     });
     files.set(path, encode(text.replace(/"last":"com[^"]*"/, '"x":1')));
-    const unknown = await PagedSearch.open(new FetchClient(), url + path);
+    const unknown = await openRemoteMap(new FetchClient(), url + path);
     await expect(unknown.lookupSurt("org,a)/")).rejects.toMatchObject({ code: "MM_PAGE" });
   });
 });
 
 async function answersAt(url: string): Promise<unknown[]> {
-  const search = await PagedSearch.open(new FetchClient(), url);
+  const search = await openRemoteMap(new FetchClient(), url);
   const answers: unknown[] = [];
   for (const surt of SURTS) answers.push(reading(await search.lookupSurt(surt)));
   return answers;

@@ -74,4 +74,18 @@ describe("GET /compare", () => {
     expect((await fetch(`${url}/compare?map=old&map=none`)).status).toBe(404);
     expect((await fetch(`${url}/compare`)).status).toBe(200);
   });
+
+  it("compares the same maps once, whatever the limit, and refuses when too many are pending", async () => {
+    const ids = ["a", "b", "c", "d"];
+    const maps = Object.fromEntries(ids.map((id) => [id, `${HEAD}com,${id})/ 1\n`]));
+    const url = await servingAll(maps);
+    const pairs = ids.flatMap((one) =>
+      ids.filter((id) => id !== one).map((id) => `map=${one}&map=${id}`),
+    );
+    const statuses = async (queries: readonly string[]): Promise<number[]> =>
+      Promise.all(queries.map(async (query) => (await fetch(`${url}/compare?${query}`)).status));
+    expect(new Set(await statuses(pairs))).toEqual(new Set([200, 503]));
+    const limits = Array.from({ length: 50 }, (_, i) => `map=a&map=b&limit=${i + 1}`);
+    expect(new Set(await statuses(limits))).toEqual(new Set([200]));
+  });
 });

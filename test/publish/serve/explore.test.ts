@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { MapChild, MapSlice } from "../../../src/map/explore/map-slice.ts";
-import { DATED_MAP } from "../../support/dated-map.ts";
-import { deltaBytes, joined } from "../../support/packed-chain.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
@@ -132,19 +130,7 @@ describe("GET /explore", () => {
       rows: 6,
       hosts: expect.any(Number),
       voids: expect.any(Number),
-      deltas: 0,
       depths: expect.arrayContaining([expect.objectContaining({ depth: 1 })]),
     });
-  });
-
-  it("says of which years a packed map is, where it states them and has no deltas", async () => {
-    const bytes = await packedBytes(DATED_MAP, { bits: 12, years: true });
-    const explored = async (file: Uint8Array): Promise<unknown> =>
-      (await fetch(`${(await serving(file)).url}/explore`)).json();
-    expect(await explored(bytes)).toMatchObject({ hosts: 2, years: [1999, 2012] });
-    const more = DATED_MAP.replace("org,b)/ 2012 5", "org,b)/ 2012 5\norg,b)/c 2020 5");
-    const delta = await deltaBytes(bytes, more);
-    expect(await explored(joined(bytes, delta))).not.toHaveProperty("years");
-    expect(await explored(await packedBytes())).not.toHaveProperty("years");
   });
 });

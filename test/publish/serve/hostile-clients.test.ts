@@ -1,13 +1,38 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { RateLimit } from "../../../src/http/listen.ts";
+import { RateLimit } from "../../../src/http/rate-limit.ts";
 import { rawExchange, rawGet } from "../../support/raw-http.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 import { until } from "../../support/until.ts";
 
 const rows = Array.from({ length: 200_000 }, (_, i) => `com,${String(i).padStart(80, "0")})/ 1\n`);
 const BIG_MAP = EXAMPLE_MAP.replace("com,* 10000+\n", rows.join(""));
+
+it("a long batch leaves their turn to others", async () => {
+  const { url } = await serving();
+  let isOver = false;
+  const body = gzipSync("a.com\n".repeat(500_000));
+  const batch = fetch(`${url}/lookup`, { method: "POST", body })
+    .then((response) => response.arrayBuffer())
+    .then(() => (isOver = true));
+  let answers = 0;
+  while (!isOver) {
+    await (await fetch(`${url}/lookup?url=http://arxiv.org/`)).arrayBuffer();
+    answers += 1;
+  }
+  await batch;
+  expect(answers).toBeGreaterThan(30);
+});
+
+it.each(["[", "x:99999", "a:b:c"])("the host %s is not taken for an address", async (host) => {
+  const { url } = await serving();
+  for (const target of ["/", "/about", "/maps"]) {
+    const request = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    expect(await rawExchange(url, request)).toMatch(/^HTTP\/1\.1 200 /);
+  }
+});
 
 describe("hostile clients", () => {
   it("that read slowly are dropped, and hold little memory until then", async () => {

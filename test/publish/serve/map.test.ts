@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { request } from "node:http";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { decompressed } from "../../../src/files/decompress.ts";
 import { availableEncodings } from "../../../src/publish/serve/encoded-copies.ts";
 import { listen } from "../../../src/http/listen.ts";
 import { createPublisher } from "../../../src/publish/serve/publisher.ts";
+import { scratchDir } from "../../support/scratch.ts";
 import { collected } from "../../support/chunked.ts";
 import { copiesReady, EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
@@ -35,6 +36,20 @@ function rawGet(
       .end();
   });
 }
+
+it("lists all maps at /maps, also those that do not say which archive they are of", async () => {
+  const files = ["one", "two"].map((id) => {
+    const path = join(scratchDir(), `${id}.ukvs`);
+    writeFileSync(path, '!fields {"keys":["surt"],"values":["frequency"]}\ncom,a)/ 1\n');
+    return { id, path };
+  });
+  const publisher = await createPublisher(files, { reloadEveryMs: 0 });
+  onTestFinished(() => publisher.close());
+  const list = await publisher.fetch(new Request("https://a.org/maps"));
+  expect(await list.text()).toBe(
+    '</.well-known/mementomap>; rel="mementomap",\n</maps/two>; rel="item"\n',
+  );
+});
 
 describe("the map at its well-known place", () => {
   it("comes with its tag, its date, ranges, and a link to itself", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { listen, RateLimit, type RequestHandler } from "../../../src/http/listen.ts";
+import { listen, type RequestHandler } from "../../../src/http/listen.ts";
+import { RateLimit } from "../../../src/http/rate-limit.ts";
 import { aggregating, plainArchive } from "../../support/aggregating.ts";
 import { serving } from "../../support/serving.ts";
 
@@ -47,9 +48,9 @@ describe("/health and /metrics", () => {
     ]);
   });
 
-  it("do so for an aggregator, whatever its root is", async () => {
+  it("do so for an aggregator, whatever its path is", async () => {
     const { url, service } = await aggregating([await plainArchive("one", [])], {
-      service: { servesMetrics: false, root: "/x" },
+      service: { servesMetrics: false, base: "/x" },
     });
     const own = await privatePort(service.monitoring);
     expect(await statuses(url, ["/x/health", "/x/metrics", "/x/about"])).toEqual([200, 404, 200]);

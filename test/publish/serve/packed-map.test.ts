@@ -75,8 +75,9 @@ describe("a packed map that is published", () => {
     const page = await (await fetch(new URL("/?url=https://arxiv.org/", site.url))).text();
     expect(page).toContain("Example Archive");
     expect(page).toContain(`type="${TYPE}"`);
-    expect(page).toContain("packed</small>");
-    expect(page).not.toContain("Where the keys are");
+    const about = await (await fetch(new URL("/about", site.url))).text();
+    expect(about).toMatch(/class="badge calm">packed</i);
+    expect(about).not.toContain("Where the keys are");
     expect(await getJson(new URL("/health", site.url).href)).toMatchObject({
       status: "ok",
       maps: [{ id: "map", isPacked: true, inMemory: true, pages: 0 }],

@@ -14,10 +14,11 @@ import {
   readSource,
   type SourceOptions,
 } from "../../../src/map/generate/generate-map.ts";
+import { RowReader } from "../../../src/input/row-reader.ts";
 import type { CaptureFilter } from "../../../src/input/filter.ts";
 import { DEFAULT_SAMPLES, DEFAULT_TOP } from "../../../src/study/analyze/analyze-files.ts";
 import type { Analysis } from "../../../src/study/analyze/analysis.ts";
-import { CaptureScanner } from "../../../src/study/analyze/capture-scanner.ts";
+import { ANALYZE } from "../../../src/study/analyze/capture-scanner.ts";
 import { joinTallies } from "../../../src/study/analyze/capture-tally.ts";
 import { HoldingsTree } from "../../../src/study/analyze/holdings-tree.ts";
 import { summarize } from "../../../src/study/analyze/summarize.ts";
@@ -57,15 +58,12 @@ export async function analyzeIndex(
     });
   };
   const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
-  const scanner = new CaptureScanner(
-    { filter: options.filter ?? {}, maxLineBytes, samples },
-    table,
-    drain,
-  );
+  const scanner = ANALYZE.openSink({ samples }, table, drain);
+  const reader = new RowReader(scanner, { filter: options.filter ?? {}, maxLineBytes });
   let files = 0;
   for (const source of sources) {
     files++;
-    await readSource(await openSource(source, options), scanner, options);
+    await readSource(await openSource(source, options), reader, options);
   }
   drain();
   const tree = new HoldingsTree(top);
@@ -77,6 +75,6 @@ export async function analyzeIndex(
     },
   );
   tree.end();
-  const tally = joinTallies([scanner.tally.data()], samples);
+  const tally = joinTallies([scanner.found()], samples);
   return summarize(tally, tree, { files, storedBytes: null, runs: runs.length, top });
 }

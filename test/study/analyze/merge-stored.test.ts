@@ -15,7 +15,7 @@ function storedRun(path: string, keys: readonly string[]): StoredRun {
   const table = new KeyTable(2 ** 20 + 2 * Buffer.concat(blocks).length);
   for (const bytes of blocks) expect(table.add(bytes, 0, bytes.length, 1)).toBe(true);
   const runs: StoredRun[] = [];
-  writingTo({ path }, (write) => {
+  writingTo(path, (write) => {
     table.drain((sorted) => {
       runs.push({ path, index: writeRun(sorted, write) });
     });

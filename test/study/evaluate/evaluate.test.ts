@@ -75,18 +75,6 @@ describe("evaluate", () => {
     expect(recalls).toEqual([1, 0.75]);
   });
 
-  it("counts repeats, or only lookups of held hosts, where told", async () => {
-    const folder = archive();
-    const at = (name: string): string => join(folder, name);
-    const lookups = async (flag: string): Promise<number> => {
-      const given = ["--truth", at("truth.ukvs"), "--lookups", at("lookups.txt"), "--json"];
-      const { stdout } = await runCli(["evaluate", at("good.ukvs"), ...given, flag]);
-      return (JSON.parse(stdout) as { lookups: number }).lookups;
-    };
-    expect(await lookups("--repeats")).toBe(6);
-    expect(await lookups("--held-hosts")).toBe(4);
-  });
-
   it("measures the paper's 36 maps, and draws the frontier", async () => {
     const rows = Array.from({ length: 40 }, (_, i) => `com,a)/x/${String(i).padStart(2, "0")} 1\n`);
     const folder = folderWith({

@@ -7,6 +7,7 @@ import { surtKey } from "../../../src/surt/key.ts";
 import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { folderWith } from "../../support/folder-with.ts";
 import { runCli, SMALL_MEMORY } from "../../support/run-cli.ts";
+import { cases } from "../../support/cases.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
 
@@ -18,7 +19,7 @@ interface Row {
 type JsonLine = Evaluation & { readonly truth: TruthSummary; readonly run: unknown };
 
 async function evaluate(...args: readonly string[]): Promise<JsonLine[]> {
-  const { code, stdout, stderr } = await runCli(["evaluate", "--json", ...args]);
+  const { code, stdout, stderr } = await runCli(["evaluate", "-q", "--json", ...args]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout
     .trim()
@@ -94,7 +95,7 @@ describe("an index as the truth, beside a naive count", () => {
         expect(result).toMatchObject({ costBasis: "originals", costDivisor: originals });
         expect(result?.relativeCost).toBeCloseTo((result?.lines ?? 0) / originals, 10);
       }),
-      { numRuns: 40 },
+      { numRuns: cases(40) },
     );
   });
 
@@ -139,7 +140,7 @@ describe("an index as the truth, beside a naive count", () => {
         const names = periods.map(({ period }) => period);
         expect(names).toEqual([...new Set(names)].sort());
       }),
-      { numRuns: 40 },
+      { numRuns: cases(40) },
     );
   });
 });
@@ -192,7 +193,7 @@ describe("the truth", () => {
     const given = ["--truth", at(name), "--lookups", at("uris.txt")];
     const [result] = await evaluate(at("small.ukvs"), ...given);
     expect(result).toMatchObject({ costBasis: basis, relativeCost: 1 / divisor });
-    const [told] = await evaluate(at("small.ukvs"), ...given, "--originals", "10");
+    const [told] = await evaluate(at("small.ukvs"), ...given, "--original-count", "10");
     expect(told).toMatchObject({ costBasis: "originals", relativeCost: 0.1 });
   });
 
@@ -220,7 +221,7 @@ describe("the truth", () => {
     const html = join(place, "fresh.html");
     const given = ["--truth", join(place, "index.cdxj"), "--as-of", "2014", "--html", html];
     await evaluate(...given);
-    expect(readFileSync(html, "utf8")).toContain("New originals called present");
+    expect(readFileSync(html, "utf8")).toContain("Captured after 2014, and reported present");
   });
 
   it("gives a sweep with its base, held hosts and values that can be read", async () => {
@@ -241,8 +242,8 @@ describe("the truth", () => {
       expect(map.heldHosts.uris?.lookups).toBe(2);
     }
     const page = readFileSync(html, "utf8");
-    expect(page).toMatch(/<tr><th scope="row">base<\/th><td[^>]*>inf<\/td>/);
-    expect(page).toContain("Keys, held hosts");
+    expect(page).toMatch(/<tr><th scope="row">HinfPinf<\/th><td[^>]*>inf<\/td>/);
+    expect(page).toContain("Hosts, URIs");
     expect(page).not.toMatch(/data-tip="[^"]* at 0[,"]/);
   });
 });
@@ -259,9 +260,7 @@ describe("memory", () => {
     });
     const given = ["--truth", join(place, "index.cdxj"), "--lookups", join(place, "uris.txt")];
     const [small, large] = await Promise.all(
-      ["1k", "512m"].map((memory) =>
-        evaluate("--sweep", "frontier", ...given, "--memory", memory, "--threads", "1"),
-      ),
+      ["1k", "512m"].map((memory) => evaluate("--sweep", "frontier", ...given, "--memory", memory)),
     );
     expect(small).toEqual(large);
   });
@@ -297,7 +296,7 @@ describe("maps with queries", () => {
         expect(again).toMatchObject({ uriAccuracy: 1, recall: 1 });
         expect(other?.uris).toEqual(alone?.uris);
       }),
-      { numRuns: 30 },
+      { numRuns: cases(30) },
     );
   });
 

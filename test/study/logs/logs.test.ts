@@ -8,11 +8,15 @@ import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import type { Session } from "./memgator-lines.ts";
 import { interleaved, memgatorLog } from "./memgator-lines.ts";
+import { cases } from "../../support/cases.ts";
 
 async function logs(text: string, args: readonly string[] = []): Promise<LogReport> {
-  const { code, stdout, stderr } = await runCli(["logs", "--json", "--memory", "1m", ...args], {
-    stdin: text,
-  });
+  const { code, stdout, stderr } = await runCli(
+    ["logs", "-q", "--json", "--memory", "1m", ...args],
+    {
+      stdin: text,
+    },
+  );
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout) as LogReport; // what the command writes
 }
@@ -67,7 +71,7 @@ describe("logs, beside a naive count", () => {
         const shares = report.archives.map(({ hitShare }) => hitShare);
         expect(shares).toEqual(shares.toSorted((a, b) => b - a));
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
   });
 
@@ -95,7 +99,7 @@ describe("logs, beside a naive count", () => {
         expect(new Map(report.missing.map((row) => [row.surt, row.requests]))).toEqual(missing);
         for (const row of report.missing) expect(surt(row.uri)).toBe(row.surt);
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
   });
 
@@ -118,7 +122,7 @@ describe("logs, beside a naive count", () => {
         expect(report.overlap.cells[0]?.[0]).toBeNull();
         expect(report.overlap.cells.map((row) => row.map((cell) => cell ?? 0))).toEqual(cells);
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     );
   });
 });
@@ -165,7 +169,7 @@ describe("logs of concurrent clients", () => {
         if (n > 1 && !hasTimings) return;
         expect(report.askedAndHeld).toBe([...originals].filter(had).length);
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
     expect(listed).toBeGreaterThan(0);
   });
@@ -186,7 +190,7 @@ describe("logs of concurrent clients", () => {
     const { stdout } = await runCli(["logs", "-q"], {
       stdin: lines.map((line) => `${stamp} ${line}\n`).join(""),
     });
-    expect(stdout).toMatch(/^ {2}unknown: answers failed or open +2 \(100\.00 %\)$/m);
+    expect(stdout).toMatch(/^Originals unknown: responses failed or pending +2$/m);
   });
 
   it("does not wait for an archive that sleeps, or that never answers", async () => {

@@ -1,24 +1,17 @@
-import { TreeSurvey } from "./tree-survey.ts";
-import {
-  checkSize,
-  hasPlainFields,
-  headerText,
-  type MapSize,
-  type UkvsHeaders,
-} from "../../../ukvs/header.ts";
+import { compareRanges, joinBytes, LF, SPACE } from "../../../bytes/bytes.ts";
+import { MementoMapError } from "../../../errors.ts";
 import type { SpillStore } from "../../../files/scratch.ts";
-import { exclusionRows, Exclusions, type SolveAll } from "./solve.ts";
-import { type BudgetKernels, ChosenPolicy } from "./kernels.ts";
-import type { MissList } from "./misses.ts";
-import { leastRows, type MapOutlook, outlooks, type Plan, planRollUps } from "./roll-up-plan.ts";
-import { estimatePrior, type HostDemand, hostDemand, type Prior } from "./prior.ts";
+import { checkSize, headerText, type UkvsHeaders } from "../../../ukvs/header.ts";
+import { compactBy, type RowBlock, rowBlocks } from "../compact-map.ts";
 import { MapLines } from "../map-lines.ts";
 import { TreeOrder } from "../tree-order.ts";
-import { NodeTable, type Survey } from "./budget-survey.ts";
-import { compactBy, type CompactSummary, type RowBlock, rowBlocks } from "../compact-map.ts";
-import type { WeightPolicy } from "../weight-policy.ts";
-import { MementoMapError } from "../../../errors.ts";
-import { compareRanges, joinBytes, LF, SPACE } from "../../../bytes/bytes.ts";
+import { ChosenNodes } from "../weight-policy.ts";
+import type { Survey } from "./budget-survey.ts";
+import type { MissList } from "./misses.ts";
+import { estimatePrior, type HostDemand, hostDemand, type Prior } from "./prior.ts";
+import { leastRows, type MapOutlook, outlooks, type Plan, planRollUps } from "./roll-up-plan.ts";
+import { exclusionRows, Exclusions } from "./solve.ts";
+import { TreeSurvey } from "./tree-survey.ts";
 
 export interface BudgetCompactionOptions {
   /** Named in errors. */
@@ -29,8 +22,6 @@ export interface BudgetCompactionOptions {
   readonly allowsExclusions?: boolean | undefined;
   /** Takes what is known of nodes and does not fit in memory. */
   readonly spill?: SpillStore | undefined;
-  /** Compiled code for plain rows, where there is any. */
-  readonly kernels?: BudgetKernels | undefined;
 }
 
 /**
@@ -39,8 +30,7 @@ export interface BudgetCompactionOptions {
  *
  * Reads the map once to {@link survey} it; {@link plan} needs no reading; {@link write} reads it
  * once for every map written. Holds 144 bytes for every folder and host with two rows or more, at
- * most 72 MiB where there is a spill store, 8 to 40 bytes for every roll-up, and the misses. Kernels
- * hold 56 bytes more for each of these nodes, at most 64 MiB, and the misses once more.
+ * most 72 MiB where there is a spill store, 8 to 40 bytes for every roll-up, and the misses.
  */
 export class BudgetCompaction {
   readonly prior: Prior;
@@ -49,22 +39,20 @@ export class BudgetCompaction {
   readonly headers: UkvsHeaders;
   readonly #read: ReadMap;
   readonly #source: string;
-  readonly #kernels: BudgetKernels | undefined;
-  readonly #survey: MapSurvey["survey"];
+  readonly #survey: Survey;
   readonly #misses: MissList | undefined;
   readonly #exclusions: Exclusions | undefined;
-  #solver: SolveAll | undefined;
   #hostDemand: HostDemand | undefined;
   #sizes: readonly MapOutlook[] | undefined;
 
   private constructor(
     read: ReadMap,
-    { survey, headers }: MapSurvey,
+    survey: Survey,
+    headers: UkvsHeaders,
     options: BudgetCompactionOptions,
   ) {
     this.#read = read;
     this.#source = options.source ?? "map";
-    this.#kernels = options.kernels;
     this.#survey = survey;
     this.#misses = options.misses;
     this.rowsRead = survey.fixedRows + survey.heldRows;
@@ -86,19 +74,35 @@ export class BudgetCompaction {
     read: ReadMap,
     options: BudgetCompactionOptions = {},
   ): Promise<BudgetCompaction> {
-    const { source = "map", misses, spill, kernels } = options;
-    const survey = await surveyMap(read, { source, misses, spill, kernels });
-    return BudgetCompaction.of(read, survey, options);
-  }
-
-  /** The same for a map that is surveyed already. */
-  static of(read: ReadMap, survey: MapSurvey, options: BudgetCompactionOptions): BudgetCompaction {
-    return new BudgetCompaction(read, survey, options);
+    const { source = "map", misses, spill } = options;
+    const survey = new TreeSurvey({ misses, spill });
+    let ordered: TreeOrder | undefined;
+    let lines: MapLines | undefined;
+    let map: RowBlock | undefined;
+    for await (const block of rowBlocks(read(), source)) {
+      map ??= block;
+      const { fields } = map.headers;
+      if (fields.keys.length > 1) {
+        throw new MementoMapError(
+          "MM_BAD_INPUT",
+          `a budget needs a map with the key "surt" alone, not ${JSON.stringify(fields.keys)}`,
+          { position: { source } },
+        );
+      }
+      if (fields.queries === true) ordered ??= new TreeOrder(survey, fields);
+      lines ??= new MapLines(ordered ?? survey, fields);
+      lines.read(block.bytes, { source, firstLine: block.firstLine });
+    }
+    if (map === undefined || lines === undefined) throw new Error("a map has at least one block");
+    ordered?.end();
+    survey.end();
+    checkSize(map.size, { records: lines.rows }, source);
+    return new BudgetCompaction(read, survey, map.headers, options);
   }
 
   /** The rows of the smallest map that can be made. */
   get leastRows(): number {
-    return leastRows(this.#survey, this.#openSolver());
+    return leastRows(this.#survey);
   }
 
   /**
@@ -111,7 +115,6 @@ export class BudgetCompaction {
   plan(maxRows: number, allowsExclusions = true): Plan {
     return planRollUps(this.#survey, maxRows, {
       exclusions: allowsExclusions ? this.#exclusions : undefined,
-      solver: this.#openSolver(),
     });
   }
 
@@ -122,12 +125,7 @@ export class BudgetCompaction {
 
   /** Rows and expected wrong answers of maps of all sizes, the smallest first; without exclusions. */
   sizes(): readonly MapOutlook[] {
-    return (this.#sizes ??= outlooks(this.#survey, this.hostDemand.misses, this.#openSolver()));
-  }
-
-  /** Undefined where there is no kernel. */
-  #openSolver(): SolveAll | undefined {
-    return (this.#solver ??= this.#kernels?.solver(this.#survey.table));
+    return (this.#sizes ??= outlooks(this.#survey, this.hostDemand.misses));
   }
 
   /** Writes the map that a plan describes, headers included, without `!size`. */
@@ -145,9 +143,11 @@ export class BudgetCompaction {
 
   /** The rows of the map that a plan describes, in blocks of whole ones. */
   rows(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
-    const { chosen } = plan;
-    const options = { source: this.#source, kernels: this.#kernels };
-    return this.withExclusions(plan, chosenRows(this.#read, chosen, options));
+    const compacted = compactBy(new ChosenNodes(plan.chosen), this.#read(), {
+      source: this.#source,
+      onHead: () => Promise.resolve(),
+    });
+    return this.withExclusions(plan, compacted);
   }
 
   /** Adds the rows with 0 of a plan to what is left of the map when all that it chooses is rolled up. */
@@ -169,163 +169,13 @@ export class BudgetCompaction {
 /** Reads the same map again at every call. */
 export type ReadMap = () => AsyncIterable<Uint8Array>;
 
-export interface SurveyMapOptions {
-  /** Named in errors. */
-  readonly source: string;
-  readonly misses?: MissList | undefined;
-  readonly spill?: SpillStore | undefined;
-  readonly kernels?: BudgetKernels | undefined;
-}
-
-export interface MapSurvey {
-  readonly survey: Survey;
-  readonly headers: UkvsHeaders;
-}
-
-/**
- * Surveys a map sorted by bytes. Reads it once, or from the start again if a kernel gives up.
- *
- * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
- * MM_BAD_INPUT for a map with more key columns than the SURT; MM_PAGE, MM_CUT, MM_EMPTY
- */
-export async function surveyMap(read: ReadMap, options: SurveyMapOptions): Promise<MapSurvey> {
-  const found = (await surveyPlainRows(read, options)) ?? (await surveyAnyRows(read, options));
-  checkSize(found.size, { records: found.rows }, options.source);
-  return found;
-}
-
-/** A survey, the number of rows read for it, and what the map states to hold. */
-interface CountedSurvey extends MapSurvey {
-  readonly rows: number;
-  readonly size: MapSize | undefined;
-}
-
-async function surveyPlainRows(
-  read: ReadMap,
-  { source, misses, spill, kernels }: SurveyMapOptions,
-): Promise<CountedSurvey | undefined> {
-  const kernel = kernels?.survey(new NodeTable(spill), misses);
-  if (kernel === undefined) return undefined;
-  let map: RowBlock | undefined;
-  for await (const block of rowBlocks(read(), source)) {
-    map ??= block;
-    if (!hasPlainFields(map.headers.fields) || !kernel.take(block.bytes)) return undefined;
-  }
-  if (map === undefined || !kernel.finish()) return undefined;
-  return { survey: kernel.survey(), headers: map.headers, size: map.size, rows: kernel.rows };
-}
-
-async function surveyAnyRows(
-  read: ReadMap,
-  { source, misses, spill }: SurveyMapOptions,
-): Promise<CountedSurvey> {
-  const survey = new TreeSurvey({ misses, spill });
-  let ordered: TreeOrder | undefined;
-  let lines: MapLines | undefined;
-  let map: RowBlock | undefined;
-  for await (const block of rowBlocks(read(), source)) {
-    map ??= block;
-    const { fields } = map.headers;
-    if (fields.keys.length > 1) {
-      throw new MementoMapError(
-        "MM_BAD_INPUT",
-        `a budget needs a map with the key "surt" alone, not ${JSON.stringify(fields.keys)}`,
-        { position: { source } },
-      );
-    }
-    if (fields.queries === true) ordered ??= new TreeOrder(survey, fields);
-    lines ??= new MapLines(ordered ?? survey, fields);
-    lines.read(block.bytes, { source, firstLine: block.firstLine });
-  }
-  if (map === undefined || lines === undefined) throw new Error("a map has at least one block");
-  ordered?.end();
-  survey.end();
-  return { survey, headers: map.headers, size: map.size, rows: lines.rows };
-}
-
-export interface CompactRowsOptions {
-  /** Named in errors. */
-  readonly source: string;
-  readonly kernels?: BudgetKernels | undefined;
-  /** Notified of the headers of the new map, and of the run when it has ended. */
-  readonly onHead?: ((headers: UkvsHeaders) => void) | undefined;
-  readonly onEnd?: ((summary: CompactSummary) => void) | undefined;
-}
-
-/** Rolls up chosen nodes: as {@link compactRows}. */
-export function chosenRows(
-  read: ReadMap,
-  chosen: readonly number[],
-  options: CompactRowsOptions,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  return compactRows(read, new ChosenPolicy(chosen), options);
-}
-
-/**
- * Compacts a map: gives the rows of the smaller one, in blocks of whole ones.
- *
- * Reads the map once, or from the start again if a kernel gives up. Holds what is not decided yet:
- * for chosen nodes, the pages of a host that may or may not have chosen sub-domains.
- *
- * @throws as compactMap
- */
-export async function* compactRows(
-  read: ReadMap,
-  policy: WeightPolicy | ChosenPolicy,
-  options: CompactRowsOptions,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const { onHead } = options;
-  let given = yield* compactPlainRows(read(), policy, options);
-  if (given === ALL) return;
-  const rows = compactBy(policy, read(), {
-    ...options,
-    onHead: (headers) => Promise.resolve(onHead?.(headers)),
-  });
-  // The bytes are the same: skip what was written already.
-  for await (const block of rows) {
-    if (given < block.length) yield block.subarray(given);
-    given = Math.max(0, given - block.length);
-  }
-}
-
-const ALL = Number.POSITIVE_INFINITY;
-
-/** By a kernel; returns how many bytes it gave before it gave up, or ALL. */
-async function* compactPlainRows(
-  chunks: AsyncIterable<Uint8Array>,
-  policy: WeightPolicy | ChosenPolicy,
-  { kernels, source, onHead, onEnd }: CompactRowsOptions,
-): AsyncGenerator<Uint8Array, number, undefined> {
-  const written: Uint8Array[] = [];
-  let given = 0;
-  const kernel = kernels?.compact(policy, (bytes) => {
-    given += bytes.length;
-    written.push(bytes.slice());
-  });
-  if (kernel === undefined) return given;
-  let map: RowBlock | undefined;
-  for await (const block of rowBlocks(chunks, source)) {
-    map ??= block;
-    const isTaken = hasPlainFields(map.headers.fields) && kernel.take(block.bytes);
-    yield* written.splice(0);
-    if (!isTaken) return given;
-  }
-  const isDone = kernel.finish();
-  yield* written.splice(0);
-  if (!isDone || map === undefined) return given;
-  checkSize(map.size, { records: kernel.rows }, source);
-  onHead?.(map.headers);
-  onEnd?.({ rowsRead: kernel.rows, rollUps: kernel.rollUps });
-  return ALL;
-}
-
 /**
  * Puts rows into a map, in byte order, as its blocks go by. A row whose key the map has is left out.
  *
  * Holds the rows, and no block. Looks for the place of each row by halving, so that what lies
  * between is only copied.
  */
-export class RowInserter {
+class RowInserter {
   readonly #rows: readonly Uint8Array[];
   #next = 0;
 

@@ -27,8 +27,6 @@ export interface NodeFields {
   readonly name: number;
   /** One of LAYER. */
   readonly layer: number;
-  /** 1 for a top-level domain, `uk,co` and the like, where every child is a site of its own. */
-  readonly isSuffix: number;
   /** Rows of the node itself. */
   readonly rows: number;
   /** Rows of the whole sub-tree. */
@@ -37,8 +35,6 @@ export interface NodeFields {
   readonly children: number;
   /** Children of one row; they have no record of their own. */
   readonly singles: number;
-  /** Those of them that are not the row itself but lead to it: `/a` for `/a/b/c`. */
-  readonly singleFolders: number;
   /** Children of a host that are hosts. */
   readonly subdomains: number;
   /** Missed lookups in the sub-tree. */
@@ -60,35 +56,33 @@ export interface NodeFields {
 }
 
 /** Records of a page. */
-export const PAGE_RECORDS = 4096;
+const PAGE_RECORDS = 4096;
 
 export const FIELD: NodeFields = {
   slot: 0,
   name: 1 * PAGE_RECORDS,
   layer: 2 * PAGE_RECORDS,
-  isSuffix: 3 * PAGE_RECORDS,
-  rows: 4 * PAGE_RECORDS,
-  keys: 5 * PAGE_RECORDS,
-  children: 6 * PAGE_RECORDS,
-  singles: 7 * PAGE_RECORDS,
-  singleFolders: 8 * PAGE_RECORDS,
-  subdomains: 9 * PAGE_RECORDS,
-  misses: 10 * PAGE_RECORDS,
-  ownMisses: 11 * PAGE_RECORDS,
-  singleMisses: 12 * PAGE_RECORDS,
-  scratch: 13 * PAGE_RECORDS,
-  missesWithin: 14 * PAGE_RECORDS,
-  decision: 15 * PAGE_RECORDS,
-  rolledUpRows: 16 * PAGE_RECORDS,
-  parent: 17 * PAGE_RECORDS,
+  rows: 3 * PAGE_RECORDS,
+  keys: 4 * PAGE_RECORDS,
+  children: 5 * PAGE_RECORDS,
+  singles: 6 * PAGE_RECORDS,
+  subdomains: 7 * PAGE_RECORDS,
+  misses: 8 * PAGE_RECORDS,
+  ownMisses: 9 * PAGE_RECORDS,
+  singleMisses: 10 * PAGE_RECORDS,
+  scratch: 11 * PAGE_RECORDS,
+  missesWithin: 12 * PAGE_RECORDS,
+  decision: 13 * PAGE_RECORDS,
+  rolledUpRows: 14 * PAGE_RECORDS,
+  parent: 15 * PAGE_RECORDS,
 };
 
 /** Numbers of a record. */
-const FIELDS = 18;
+const FIELDS = 16;
 /** Numbers of a page. */
-export const PAGE_NUMBERS: number = PAGE_RECORDS * FIELDS;
+const PAGE_NUMBERS = PAGE_RECORDS * FIELDS;
 const PAGE_BYTES = PAGE_NUMBERS * 8;
-/** Pages held in memory before others go to the spill store: 72 MiB. */
+/** Pages held in memory before others go to the spill store: 64 MiB. */
 const MEMORY_PAGES = 128;
 
 /**
@@ -102,7 +96,7 @@ export type VisitPage = (page: Float64Array, first: number, count: number) => vo
  *
  * A page keeps each number of its records in a column, because most passes need few of them.
  * Only ever read from one end to the other, so that a table too large for memory can stay in a
- * spill store: at most 72 MiB are held where there is one. Read backwards, parents come before
+ * spill store: at most 64 MiB are held where there is one. Read backwards, parents come before
  * their children.
  */
 export class NodeTable {
@@ -127,12 +121,6 @@ export class NodeTable {
     const page = this.#pageToChange(Math.floor(this.size / PAGE_RECORDS));
     this.size++;
     return page;
-  }
-
-  /** Adds the first `records` of a page of columns; only the last page may have fewer than fit. */
-  pushPage(columns: Float64Array, records: number): void {
-    this.#pageToChange(this.size / PAGE_RECORDS).set(columns);
-    this.size += records;
   }
 
   /** Where in the columns of its page the last record is. */
@@ -315,24 +303,4 @@ export class HeapsFit {
     const slope = (this.hosts * this.#xy - this.#x * this.#y) / variance;
     return Math.min(1, Math.max(0, slope));
   }
-}
-
-const MULTIPLIER_A = 0x9e3779b1 | 0;
-const MULTIPLIER_B = 0x85ebca77 | 0;
-
-/**
- * A number that names a node of the key tree by the bytes of its key: a hash of 53 bits.
- *
- * Two nodes with one name would be rolled up together: a larger answer, never a lost key.
- */
-export function nodeName(key: Uint8Array, end: number): number {
-  let a = 0x811c9dc5 | 0;
-  let b = 0x2c1b3c6d | 0;
-  for (let i = 0; i < end; i++) {
-    a = (Math.imul(a, MULTIPLIER_A) + key[i]) | 0;
-    b = (Math.imul(b ^ key[i], MULTIPLIER_B) + 1) | 0;
-  }
-  a = Math.imul(a ^ (a >>> 16), 0x7feb352d);
-  b = Math.imul(b ^ (b >>> 15), 0x2c1b3c6d);
-  return ((a ^ (a >>> 15)) >>> 0) * 2 ** 21 + ((b ^ (b >>> 12)) >>> 11);
 }

@@ -30,87 +30,22 @@ class ContentShares {
       return 1 - heapsExponent + (heapsExponent * page[at + FIELD.children]) / (keys + 1);
     }
     const known = page[at + FIELD.subdomains];
-    const seen = page[at + FIELD.isSuffix] === 1 ? 0 : this.evidence(keys);
-    return (known + 0.5) / (known + seen + 1);
+    return (known + 0.5) / (known + this.evidence(keys) + 1);
   }
 }
-
-/** How many observed lookups the prior weighs at each kind of node. */
-interface Strengths {
-  readonly betweenHosts: number;
-  readonly belowHosts: number;
-  readonly belowFolders: number;
-}
-
-/** The strengths tried: powers of two, which is finer than the likelihood can tell apart. */
-const TRIED: readonly number[] = Array.from({ length: 20 }, (_, i) => 2 ** (i - 2));
 
 /**
- * Finds the strengths under which every missed lookup is best predicted by all others: the maximum
- * of the leave-one-out likelihood of Dirichlet distributions around the content's shares.
- *
- * `scratch` must hold the summed evidence of the children. One pass over the table.
+ * Where misses are known, the content weighs as much at each node as one of them, and between hosts as
+ * one in 64 of them all. Strengths that were estimated from the log did no better.
  */
-function estimateStrength(
-  table: NodeTable,
-  shares: ContentShares,
-  hosts: number,
-  misses: number,
-): Strengths {
-  const between = new Float64Array(TRIED.length);
-  const host = new Float64Array(TRIED.length);
-  const folder = new Float64Array(TRIED.length);
-  // For each slot: its misses, and the share of a unit of evidence.
-  const parentMisses: number[] = [];
-  const share: number[] = [];
-  table.forEachPageBackwards((page, _, count) => {
-    for (let at = count - 1; at >= 0; at--) {
-      const slot = page[at + FIELD.slot];
-      const parent = page[at + FIELD.parent];
-      const layer = page[at + FIELD.layer];
-      const count = page[at + FIELD.misses];
-      const own = shares.evidence(page[at + FIELD.keys]);
-      if (layer === LAYER.root) addLikelihood(between, count, own / hosts, misses);
-      const isNew = shares.chanceOfNew(page, at);
-      parentMisses[slot] = count;
-      share[slot] = (1 - isNew) / page[at + FIELD.scratch];
-      const likelihoods = layer === LAYER.host ? host : folder;
-      addLikelihood(likelihoods, page[at + FIELD.ownMisses], isNew, count);
-      if (parent > 0) {
-        const above = layer === LAYER.path || layer === LAYER.query ? folder : host;
-        addLikelihood(above, count, share[parent] * own, parentMisses[parent]);
-      }
-    }
-  });
-  return {
-    betweenHosts: best(between),
-    belowHosts: best(host),
-    belowFolders: best(folder),
-  };
-}
-
-/** Adds the log-likelihood of `count` of `total` lookups, each predicted by the others. */
-function addLikelihood(sums: Float64Array, count: number, share: number, total: number): void {
-  if (count === 0 || total < 2) return;
-  for (let i = 0; i < sums.length; i++) {
-    sums[i] += count * Math.log((count - 1 + TRIED[i] * share) / (total - 1 + TRIED[i]));
-  }
-}
-
-function best(likelihoods: Float64Array): number {
-  let at = 0;
-  for (let i = 1; i < likelihoods.length; i++) if (likelihoods[i] > likelihoods[at]) at = i;
-  return TRIED[at];
-}
+const MISSES_FOR_CONTENT = 64;
 
 /** How an archive predicts the lookups that will miss; see docs/algorithms.md. */
 export interface Prior {
   /** β of Heaps' law: n keys are worth n^β independent observations. */
   readonly heapsExponent: number;
-  /** How many observed lookups the prior weighs: between hosts, below hosts, below folders. */
+  /** How many lookups are shared out between hosts by their content alone. */
   readonly betweenHosts: number;
-  readonly belowHosts: number;
-  readonly belowFolders: number;
   /** Missed lookups the prior was trained on. */
   readonly misses: number;
 }
@@ -148,8 +83,7 @@ export function hostDemand(survey: Survey, prior: Prior): HostDemand {
  *
  * A lookup that misses is a walk down the key tree that leaves it at some node: it asks for a child
  * there that is not held. Where it goes is estimated from the sizes of the sub-trees, and from
- * missed lookups where the survey has them. Three passes over the table, and one more for the
- * strengths where there are misses.
+ * missed lookups where the survey has them. Three passes over the table.
  */
 export function estimatePrior(survey: Survey): Prior {
   const { table } = survey;
@@ -158,11 +92,8 @@ export function estimatePrior(survey: Survey): Prior {
   const known = sumOverChildren(table, shares);
   const hosts = known.evidence + survey.singleHosts;
   const { misses } = known;
-  const isTrained = misses > 0;
-  const strengths = isTrained
-    ? estimateStrength(table, shares, hosts, misses)
-    : { betweenHosts: hosts, belowHosts: 1, belowFolders: 1 };
-  const prior = { heapsExponent, ...strengths, misses };
+  const betweenHosts = misses > 0 ? misses / MISSES_FOR_CONTENT : hosts;
+  const prior = { heapsExponent, betweenHosts, misses };
   walkFolders(table, prior, shares, hosts);
   walkHosts(table, prior, shares, hosts);
   return prior;
@@ -201,7 +132,6 @@ function unknownPerLookup(layer: number, isNew: number): number {
 
 /** Spreads the lookups of each host over its folders, parents first. */
 function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
-  const { heapsExponent, belowFolders } = prior;
   // For each slot: what a unit of a child's evidence, and a miss, is worth.
   const perEvidence = new Float64Array(table.slots);
   const perMiss = new Float64Array(table.slots);
@@ -218,17 +148,14 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
           ? misses + (prior.betweenHosts * own) / hosts
           : perEvidence[parent] * own + perMiss[parent] * misses;
       const isNew = shares.chanceOfNew(page, at);
-      const unit = lookups / (misses + belowFolders);
+      const unit = lookups / (misses + 1);
       perMiss[slot] = unit;
-      perEvidence[slot] = (unit * belowFolders * (1 - isNew)) / page[at + FIELD.scratch];
-      // Folders of one row have no record: what would miss in them is counted here.
-      const intoSingles = perEvidence[slot] * page[at + FIELD.singleFolders];
+      perEvidence[slot] = (unit * (1 - isNew)) / page[at + FIELD.scratch];
       page[at + FIELD.missesWithin] =
         unit *
-          (page[at + FIELD.ownMisses] +
-            page[at + FIELD.singleMisses] +
-            belowFolders * isNew * unknownPerLookup(layer, isNew)) +
-        intoSingles * (1 - heapsExponent / 2);
+        (page[at + FIELD.ownMisses] +
+          page[at + FIELD.singleMisses] +
+          isNew * unknownPerLookup(layer, isNew));
       page[at + FIELD.scratch] = lookups;
     }
   });
@@ -239,7 +166,7 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
  * every sub-tree. Children first.
  */
 function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
-  const { belowHosts, betweenHosts, heapsExponent } = prior;
+  const { betweenHosts, heapsExponent } = prior;
   // For each slot, over the children: lookups, and misses.
   const lookups = new Float64Array(table.slots);
   const misses = new Float64Array(table.slots);
@@ -252,8 +179,8 @@ function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts:
           page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;
         const known = lookups[slot] + singles;
         const isNew =
-          (page[at + FIELD.ownMisses] + belowHosts * shares.chanceOfNew(page, at)) /
-          (page[at + FIELD.misses] + belowHosts);
+          (page[at + FIELD.ownMisses] + shares.chanceOfNew(page, at)) /
+          (page[at + FIELD.misses] + 1);
         const unknown = (known * isNew) / (1 - isNew);
         page[at + FIELD.missesWithin] = unknown + singles * (1 - heapsExponent / 2);
         lookups[slot] = 0;

@@ -1,12 +1,6 @@
-import { formatAmount, MementoMapError } from "../../../errors.ts";
-import {
-  type Decision,
-  DECISION,
-  type Exclusions,
-  type Solution,
-  type SolveAll,
-  solve,
-} from "./solve.ts";
+import { formatAmount } from "../../../format.ts";
+import { MementoMapError } from "../../../errors.ts";
+import { type Decision, DECISION, type Exclusions, type Solution, solve } from "./solve.ts";
 import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
 
 /** What to roll up, and what to exclude, to keep a map within a number of rows. */
@@ -26,8 +20,6 @@ export interface Plan {
 export interface PlanOptions {
   /** Exclusions that may be written. */
   readonly exclusions?: Exclusions | undefined;
-  /** Finds the cheapest maps without exclusions; by `solve` by default. */
-  readonly solver?: SolveAll | undefined;
 }
 
 /** What is left to do below a node. */
@@ -55,13 +47,13 @@ const MAX_SLACK = 0.02;
  */
 export function planRollUps(survey: Survey, maxRows: number, options: PlanOptions = {}): Plan {
   const { table } = survey;
-  const { exclusions, solver = solverOf(table) } = options;
+  const { exclusions } = options;
   const allRows = survey.fixedRows + survey.heldRows;
   if (allRows <= maxRows) {
     return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: [], excluded: [] };
   }
   const fixed = survey.fixedRows + survey.topSingles;
-  const [smallest] = solver([HIGHEST_PRICE]);
+  const smallest = solve(table, HIGHEST_PRICE);
   if (fixed + smallest.rows > maxRows) {
     throw new MementoMapError(
       "MM_BUDGET",
@@ -70,8 +62,7 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
     );
   }
   const { within, beyond } = searchPrice(
-    (price) =>
-      exclusions === undefined ? solver([price])[0] : solve(table, price, exclusions.rewind(price)),
+    (price) => solve(table, price, exclusions?.rewind(price)),
     smallest,
     allRows - fixed,
     maxRows - fixed,
@@ -86,14 +77,8 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
 }
 
 /** The rows that are left when all is rolled up that can be. */
-export function leastRows(survey: Survey, solver: SolveAll = solverOf(survey.table)): number {
-  const [smallest] = solver([HIGHEST_PRICE]);
-  return survey.fixedRows + survey.topSingles + smallest.rows;
-}
-
-/** Finds the cheapest maps without exclusions, one after the other. */
-function solverOf(table: NodeTable): SolveAll {
-  return (prices) => prices.map((price) => solve(table, price));
+export function leastRows({ table, fixedRows, topSingles }: Survey): number {
+  return fixedRows + topSingles + solve(table, HIGHEST_PRICE).rows;
 }
 
 /** How large a map is, and what is expected of it. */
@@ -110,15 +95,11 @@ const OUTLOOKS = 32;
  * The cheapest maps at prices from `highest` down, and the map of all rows; each larger than the one
  * before.
  */
-export function outlooks(
-  survey: Survey,
-  highest: number,
-  solver: SolveAll = solverOf(survey.table),
-): MapOutlook[] {
+export function outlooks(survey: Survey, highest: number): MapOutlook[] {
   const fixed = survey.fixedRows + survey.topSingles;
   const found: MapOutlook[] = [];
-  const prices = Array.from({ length: OUTLOOKS }, (_, i) => highest * 2 ** -i);
-  for (const { rows, misses } of solver(prices)) {
+  for (let i = 0; i < OUTLOOKS; i++) {
+    const { rows, misses } = solve(survey.table, highest * 2 ** -i);
     if (fixed + rows <= (found.at(-1)?.rows ?? -1)) continue;
     found.push({ rows: fixed + rows, expectedFalsePositives: misses });
   }

@@ -117,9 +117,6 @@ export interface Solution {
 export const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
 export type Decision = (typeof DECISION)[keyof typeof DECISION];
 
-/** Finds the cheapest map of a table at each of some prices of a row; see {@link solve}. */
-export type SolveAll = (prices: readonly number[]) => Solution[];
-
 /** For each slot, sums over the children that were passed. */
 interface Sums {
   /** Rows of the cheapest map that have a price, its misses and its exclusions. */

@@ -1,30 +1,25 @@
+import { formatAmount } from "../../../format.ts";
+import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
 import { countLines } from "../../../bytes/bytes.ts";
 import { BudgetCompaction, type ReadMap } from "../budget/budget-compaction.ts";
 import { type MissList, readMissList } from "../budget/misses.ts";
 import type { Plan } from "../budget/roll-up-plan.ts";
 import type { Prior } from "../budget/prior.ts";
 import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
-import {
-  formatAmount,
-  ioError,
-  isMementoMapError,
-  MementoMapError,
-  systemCode,
-} from "../../../errors.ts";
+import { ioError, MementoMapError, systemCode } from "../../../errors.ts";
 import { MEMGATOR_LINE } from "../../../input/line-kind.ts";
 import { memgatorMisses } from "../../../input/memgator-holdings.ts";
 import { SizedHead } from "../../../ukvs/header.ts";
 import { fileChunks, type FileSource, openInput } from "../../../files/input-file.ts";
-import { peekHead } from "../../../input/file-inputs.ts";
+import { peekHead } from "../../../input/stream-lines.ts";
 import { type MapStreams, withMapSources } from "../../lookup/map-sources.ts";
-import { HeadedGzip } from "../../../files/compress.ts";
-import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
+import type { MapOutput } from "../../output/map-output.ts";
 import { ScratchSpill, withTempDir } from "../../../files/scratch.ts";
 import type { KeyOptions } from "../../../surt/key.ts";
-import { budgetKernels } from "./budget-kernels.ts";
 import { headOf } from "./compact-files.ts";
 
 /** How large a map may be; the smallest of what is given counts. */
@@ -104,23 +99,14 @@ export async function compactFileToBudget(
             );
       const spill = new ScratchSpill(join(scratch, "nodes"));
       try {
-        const compact = async (map: FileSource): Promise<BudgetFileSummary> => {
-          const compaction = await BudgetCompaction.survey(reading(map, options), {
-            source: map.name,
-            misses,
-            allowsExclusions: options.allowsExclusions,
-            spill,
-            kernels: budgetKernels,
-          });
-          const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
-          return { ...summary, oddLines: misses?.oddLines ?? 0 };
-        };
-        return await compact(source).catch(async (error: unknown) => {
-          if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
-          // Keys may belong elsewhere as they are spelled now.
-          const { signal } = streams.interrupt ?? {};
-          return withCanonicalMap(source, scratch, { signal }, compact);
+        const compaction = await BudgetCompaction.survey(reading(source, options), {
+          source: source.name,
+          misses,
+          allowsExclusions: options.allowsExclusions,
+          spill,
         });
+        const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
+        return { ...summary, oddLines: misses?.oddLines ?? 0 };
       } finally {
         spill.close();
       }
@@ -258,38 +244,35 @@ async function writeScratch(
   file: string,
 ): Promise<Written> {
   const plan = compaction.plan(maxRows);
-  // As an output whose name ends in .gz has it.
-  const gzip = new HeadedGzip(READ_BYTES);
-  const head = new SizedHead(compaction.headers).bytes({ bytes: 0, records: 0 });
-  let gzipBytes = gzip.encodeHead(head).length + gzip.trailer(head).length;
   let rows = 0;
-  gzip.compressor.on("data", (block: Buffer) => {
-    gzipBytes += block.length;
-  });
+  let bytes = 0;
   try {
     const target = await open(file, "wx");
     try {
       for await (const block of compaction.rows(plan)) {
         rows += countLines(block);
-        await Promise.all([target.writeFile(block), writeBlock(gzip.compressor, block)]);
+        bytes += block.length;
+        await target.writeFile(block);
       }
     } finally {
       await target.close();
     }
+    const head = new SizedHead(compaction.headers).bytes({ bytes, records: rows });
+    return { plan, rows, gzipBytes: await gzippedBytes(head, file), file };
   } catch (error) {
-    gzip.compressor.destroy();
     throw systemCode(error) === undefined ? error : ioError(error, file);
   }
-  gzip.compressor.end();
-  await finished(gzip.compressor);
-  return { plan, rows, gzipBytes, file };
 }
 
-function writeBlock(stream: NodeJS.WritableStream, block: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(block, (error) => {
-      if (error) reject(error);
-      else resolve();
-    });
+/** The size of a map as an output whose name ends in .gz has it. */
+async function gzippedBytes(head: Uint8Array, rows: string): Promise<number> {
+  let bytes = 0;
+  const map = async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield head;
+    yield* createReadStream(rows, { highWaterMark: READ_BYTES });
+  };
+  await pipeline(map, createGzip({ chunkSize: READ_BYTES }), async (compressed) => {
+    for await (const block of compressed) bytes += (block as Uint8Array).length; // not in object mode
   });
+  return bytes;
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { BudgetCompaction } from "../../../../src/map/compact/budget/budget-compaction.ts";
 import { MissList } from "../../../../src/map/compact/budget/misses.ts";
 import { MemoryIndex } from "../../../../src/map/lookup/memory-index.ts";
+import { cases } from "../../../support/cases.ts";
 
 const encoder = new TextEncoder();
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
@@ -80,7 +81,7 @@ describe("BudgetCompaction", () => {
           expect(hasExclusions && !allowsExclusions).toBe(false);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 
@@ -122,7 +123,7 @@ describe("BudgetCompaction", () => {
           expect(rowsOf(small).length).toBeLessThanOrEqual(maxRows);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 
@@ -141,7 +142,7 @@ describe("BudgetCompaction", () => {
           expect(await compacted(cut, maxRows)).toEqual(await compacted(whole, maxRows));
         },
       ),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 
@@ -222,5 +223,12 @@ describe("BudgetCompaction", () => {
     const rows = rowsOf(await compacted(compaction, 4));
     expect(rows.map((row) => row.split(" ")[0])).toContain("uk,bl,*");
     expect(rows.map((row) => row.split(" ")[0])).not.toContain("uk,co,*");
+  });
+
+  it("takes a path of a hundred thousand folders", async () => {
+    const folder = `com,a)/${"a/".repeat(100_000)}`;
+    const map = mapOf(["com,a)/b", "com,b)/c", `${folder}x`, `${folder}y`]);
+    const compaction = await BudgetCompaction.survey(reading(map));
+    expect(rowsOf(await compacted(compaction, 3))).toHaveLength(3);
   });
 });

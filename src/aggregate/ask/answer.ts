@@ -1,0 +1,73 @@
+import { type ErrorCode, isMementoMapError } from "../../errors.ts";
+import { type FailureReason, failureReasonOf } from "../../http/retry.ts";
+import { MementoList } from "../../memento/memento-list.ts";
+
+/**
+ * Where an answer comes from: the archive; the cache; the cache although it is no longer fresh; or a request that was
+ * in flight already.
+ */
+export type Origin = "network" | "cache" | "stale" | "coalesced";
+
+/** What is known of an original after an archive was asked. */
+export interface ArchiveAnswer {
+  /** `miss`: it says that it has none; `error`: it could not be asked, or its answer is of no use. */
+  readonly result: "hit" | "miss" | "error";
+  readonly mementos: MementoList;
+  /** Of the response, if there was one. */
+  readonly status: number | undefined;
+  /** Undefined where there was no response. */
+  readonly origin: Origin | undefined;
+  /** How old a cached answer is. */
+  readonly ageSeconds: number;
+  /** What went wrong; also with a hit, when a later page of a TimeMap could not be had. */
+  readonly code: ErrorCode | undefined;
+  /** The same in a stable word that says more. */
+  readonly failure: FailureReason | undefined;
+  readonly fault: string | undefined;
+}
+
+/** What went wrong. */
+export type ArchiveFault = Pick<ArchiveAnswer, "code" | "failure" | "fault">;
+
+const NO_MEMENTOS = new MementoList();
+const NO_FAULT: ArchiveFault = { code: undefined, failure: undefined, fault: undefined };
+
+/** An archive has these mementos; none is a miss. */
+export function answerOf(
+  mementos: MementoList,
+  {
+    status,
+    origin = "network",
+    ageSeconds = 0,
+    fault = NO_FAULT,
+  }: {
+    readonly status?: number | undefined;
+    readonly origin?: Origin | undefined;
+    readonly ageSeconds?: number | undefined;
+    readonly fault?: ArchiveFault | undefined;
+  } = {},
+): ArchiveAnswer {
+  const isHit = mementos.count > 0;
+  const result = isHit ? "hit" : "miss";
+  return { result, mementos, status: status ?? (isHit ? 200 : 404), origin, ageSeconds, ...fault };
+}
+
+/** A response that is of no use: of another status than 200 and 404, or with a fault. */
+export function uselessAnswer(status: number, fault: ArchiveFault = NO_FAULT): ArchiveAnswer {
+  return { ...failedAnswer(fault), status, origin: "network" };
+}
+
+/** No response, because of this. */
+export function failedAnswer(fault: ArchiveFault): ArchiveAnswer {
+  const nothing = { mementos: NO_MEMENTOS, status: undefined, origin: undefined, ageSeconds: 0 };
+  return { result: "error", ...nothing, ...fault };
+}
+
+/** What an error says. */
+export function faultOf(error: unknown): ArchiveFault {
+  return {
+    code: isMementoMapError(error) ? error.code : "MM_HTTP",
+    failure: failureReasonOf(error),
+    fault: error instanceof Error ? error.message : String(error),
+  };
+}

@@ -1,0 +1,147 @@
+import CachePolicy from "http-cache-semantics";
+import { LRUCache } from "lru-cache";
+import type { HttpHeaders } from "../../http/http-client.ts";
+import { MementoList } from "../../memento/memento-list.ts";
+
+/** What an archive has of an original: what the cache keeps. Times are milliseconds since 1970. */
+export interface Holding {
+  readonly mementos: MementoList;
+  /** When the archive was asked. */
+  readonly askedAt: number;
+  /** When the answer was made: caches between us and the archive may have kept it. */
+  readonly madeAt: number;
+  /** Until then the archive is not asked again. */
+  readonly freshUntil: number;
+  /** Until then it is used while the archive is asked again, and if that fails. */
+  readonly staleUntil: number;
+}
+
+/**
+ * Keeps holdings by their keys: as bytes, so that they take what they need and no more, in memory and in files alike.
+ * Which of them it drops for want of room is its own affair.
+ */
+export interface Cache {
+  get(key: string): Uint8Array | undefined;
+  set(key: string, bytes: Uint8Array): void;
+  close(): Promise<void>;
+}
+
+/** Keys and the tables of the cache, for each entry. */
+const ENTRY_BYTES = 200;
+
+/** A cache in memory, of this many bytes; the longest unused goes first. */
+export function memoryCache(maxBytes: number): Cache {
+  const entries = new LRUCache<string, Uint8Array>({
+    maxSize: maxBytes,
+    sizeCalculation: (bytes, key) => bytes.length + key.length + ENTRY_BYTES,
+  });
+  return {
+    get: (key) => entries.get(key),
+    set: (key, bytes) => entries.set(key, bytes),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** How long answers are used. */
+export interface Lifetimes {
+  /** Of answers with mementos that say nothing themselves; default a day. */
+  readonly freshMs: number;
+  /** Of answers without; default an hour. */
+  readonly missMs: number;
+  /** How long mementos are used after that, while the archive is asked again; default 15 days. */
+  readonly staleMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+export const DEFAULT_LIFETIMES: Lifetimes = {
+  freshMs: 24 * HOUR_MS,
+  missMs: HOUR_MS,
+  staleMs: 15 * 24 * HOUR_MS,
+};
+
+/**
+ * When a holding of now is fresh and when it is of use: as the archive says, and otherwise by our lifetimes. Undefined
+ * where it must not be kept. That an archive has nothing is not said any longer than it is fresh.
+ */
+export function holdingOf(
+  mementos: MementoList,
+  headers: HttpHeaders,
+  { freshMs, missMs, staleMs }: Lifetimes,
+): Holding | undefined {
+  const askedAt = Date.now();
+  const isHit = mementos.count > 0;
+  const said = headers.get("cache-control") ?? "";
+  const madeAt = askedAt - 1000 * Math.max(0, Number(headers.get("age") ?? 0) || 0);
+  let ms = isHit ? freshMs : missMs;
+  if (said !== "" || typeof headers.get("expires") === "string") {
+    const fields = fieldsOf(headers);
+    const policy = new CachePolicy({ headers: {} }, { status: 200, headers: fields });
+    if (!policy.storable()) return undefined;
+    if (/(?:max-age|s-maxage|no-cache)/i.test(said) || "expires" in fields)
+      ms = policy.timeToLive();
+  }
+  const freshUntil = askedAt + ms;
+  const mayBeStale = isHit && !/must-revalidate|proxy-revalidate|no-cache/i.test(said);
+  return {
+    mementos,
+    askedAt,
+    madeAt,
+    freshUntil,
+    staleUntil: freshUntil + (mayBeStale ? staleMs : 0),
+  };
+}
+
+function fieldsOf(headers: HttpHeaders): Record<string, string> {
+  const names = ["age", "cache-control", "date", "expires"];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers.get(name);
+      return typeof value === "string" ? [[name, value]] : [];
+    }),
+  );
+}
+
+/** Holdings of another form are not read. */
+const FORM = 1;
+/** The form, four times, and how many mementos there are. */
+const HEAD_NUMBERS = 6;
+
+/** A holding as bytes: numbers, then for each memento its datetime and the length of its URI, then the URIs. */
+export function encodeHolding(holding: Holding): Uint8Array {
+  const { mementos, askedAt, madeAt, freshUntil, staleUntil } = holding;
+  const { count } = mementos;
+  const numbers = HEAD_NUMBERS + 2 * count;
+  let length = numbers * 8;
+  for (let i = 0; i < count; i++) length += mementos.uriLengthAt(i);
+  const bytes = new Uint8Array(length);
+  const columns = new Float64Array(bytes.buffer, 0, numbers);
+  columns.set([FORM, askedAt, madeAt, freshUntil, staleUntil, count]);
+  for (let i = 0, at = numbers * 8; i < count; i++) {
+    columns[HEAD_NUMBERS + 2 * i] = mementos.datetimeAt(i);
+    columns[HEAD_NUMBERS + 2 * i + 1] = mementos.uriLengthAt(i);
+    at = mementos.copyUri(i, bytes, at);
+  }
+  return bytes;
+}
+
+/** The holding of such bytes; undefined for others. */
+export function decodeHolding(bytes: Uint8Array): Holding | undefined {
+  if (bytes.length < HEAD_NUMBERS * 8) return undefined;
+  const head = numbersOf(bytes, 0, HEAD_NUMBERS * 8);
+  const [form, askedAt, madeAt, freshUntil, staleUntil, count] = head;
+  const start = (HEAD_NUMBERS + 2 * count) * 8;
+  if (form !== FORM || !(start <= bytes.length)) return undefined;
+  const columns = numbersOf(bytes, HEAD_NUMBERS * 8, start);
+  const mementos = new MementoList();
+  for (let i = 0, at = start; i < count; i++) {
+    const end = at + columns[2 * i + 1];
+    mementos.addBytes(bytes, at, end, columns[2 * i]);
+    at = end;
+  }
+  return { mementos, askedAt, madeAt, freshUntil, staleUntil };
+}
+
+/** A copy, since they need not be aligned; `slice` makes none of the `Buffer`s that LMDB returns. */
+function numbersOf(bytes: Uint8Array, start: number, end: number): Float64Array {
+  return new Float64Array(new Uint8Array(bytes.subarray(start, end)).buffer);
+}

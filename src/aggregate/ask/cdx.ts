@@ -1,0 +1,119 @@
+import { MementoMapError, quote } from "../../errors.ts";
+import { tryParseDatetime } from "../../memento/datetime.ts";
+import { MementoList, sendableUri } from "../../memento/memento-list.ts";
+import { answerOf, uselessAnswer } from "./answer.ts";
+import { type Asking, type Reading, resolved } from "./timemap.ts";
+
+/** A CDX server, and where its captures are replayed. */
+export interface CdxEndpoint {
+  /** Its address, to which `url=` is added. */
+  readonly cdx: string;
+  /** What the datetime of a capture and its URI are written behind. */
+  readonly replay: string;
+}
+
+/** A line is longer only by mistake. */
+const MAX_LINE_BYTES = 64 * 1024;
+
+/** The address that lists the captures of a URI. */
+export function cdxQuery({ cdx }: CdxEndpoint, uri: string): string {
+  const separator = cdx.includes("?") ? "&" : "?";
+  return `${cdx}${separator}url=${encodeURIComponent(uri)}&output=json`;
+}
+
+/**
+ * Asks a CDX server for all captures of an original. Reads what such servers answer to `output=json`: an array of
+ * arrays (the Wayback Machine, OutbackCDX), an object in each line (pywb), CDXJ, and lines of 11 fields.
+ *
+ * @throws when there is no answer: see `Client.get`.
+ */
+export async function readCdx(
+  asking: Asking,
+  endpoint: CdxEndpoint,
+  uri: string,
+): Promise<Reading> {
+  const lines = new CaptureLines(endpoint.replay, asking.limits.maxMementos);
+  const head = await asking.get({ url: cdxQuery(endpoint, uri) }, ({ status }) =>
+    status === 200 ? (chunk) => lines.write(chunk) : undefined,
+  );
+  const { status, headers, url } = head;
+  if (status === 404) return { answer: answerOf(new MementoList()), headers };
+  if (status !== 200) return { answer: uselessAnswer(status), headers };
+  const { mementos, fault } = lines.end();
+  if (fault !== undefined) {
+    const message = `the answer is not one of a CDX server; it has ${quote(fault, 40)}`;
+    const what = { code: "MM_BAD_INPUT", failure: "bad-timemap", fault: message } as const;
+    return { answer: uselessAnswer(status, what), headers };
+  }
+  return { answer: answerOf(resolved(mementos, url), { status }), headers };
+}
+
+/** Holds the line that is not whole. */
+class CaptureLines {
+  readonly mementos = new MementoList();
+  readonly #replay: string;
+  readonly #most: number;
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+  /** The first line that is no capture. */
+  #fault: string | undefined;
+
+  constructor(replay: string, most: number) {
+    this.#replay = replay;
+    this.#most = most;
+  }
+
+  write(chunk: Uint8Array): void {
+    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
+    this.#rest = lines.pop() ?? "";
+    if (this.#rest.length > MAX_LINE_BYTES) throw limit("a line is too long", "bad-timemap");
+    for (const line of lines) this.#take(line);
+  }
+
+  end(): { mementos: MementoList; fault: string | undefined } {
+    this.#take(this.#rest);
+    return { mementos: this.mementos, fault: this.#fault };
+  }
+
+  #take(line: string): void {
+    const text = line.trim();
+    if (text === "" || /^[[\]]*$/.test(text)) return;
+    const capture = captureOf(text);
+    if (capture === "none") return;
+    const datetime = tryParseDatetime(capture?.timestamp ?? "");
+    if (capture === undefined || datetime === undefined) {
+      this.#fault ??= text;
+      return;
+    }
+    if (this.mementos.count >= this.#most) {
+      throw limit(`the archive has more than ${this.#most} mementos`, "memento-limit");
+    }
+    this.mementos.add(`${this.#replay}${capture.timestamp}/${sendableUri(capture.url)}`, datetime);
+  }
+}
+
+/** The datetime and the URI of a capture; `none` for a line of names of fields; undefined for anything else. */
+function captureOf(text: string): { timestamp: string; url: string } | "none" | undefined {
+  try {
+    if (text.startsWith("[")) {
+      const [row] = [JSON.parse(text.replace(/^\[(?=\[)|,$|(?<=\])\]$/g, ""))] as [unknown[]];
+      const [, timestamp, url] = row.map(String);
+      return timestamp === "timestamp" ? "none" : { timestamp, url };
+    }
+    if (text.startsWith("{")) {
+      const { timestamp, url } = JSON.parse(text) as Record<string, unknown>;
+      return { timestamp: String(timestamp), url: String(url) };
+    }
+  } catch {
+    return undefined;
+  }
+  const [, timestamp = "", rest = ""] = /^\S+ (\d{14}) (.*)$/.exec(text) ?? [];
+  if (timestamp === "") return /^ ?CDX /.test(text) ? "none" : undefined;
+  if (!rest.startsWith("{")) return { timestamp, url: rest.split(" ")[0] };
+  const [, url = ""] = /"url": ?"((?:[^"\\]|\\.)*)"/.exec(rest) ?? [];
+  return url === "" ? undefined : { timestamp, url: JSON.parse(`"${url}"`) as string };
+}
+
+function limit(message: string, reason: "bad-timemap" | "memento-limit"): MementoMapError {
+  return new MementoMapError("MM_LIMIT", message, { reason });
+}

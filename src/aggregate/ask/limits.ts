@@ -1,0 +1,163 @@
+import { MementoMapError } from "../../errors.ts";
+
+/** What one host takes. */
+export interface HostLimits {
+  /** Requests in flight at once, at most. */
+  readonly concurrency: number;
+  /** Requests begun in a second; undefined for any number. */
+  readonly rate: number | undefined;
+}
+
+/** Nobody waits for a request in the background: it comes after those that a client waits for. */
+export type Priority = "client" | "background";
+
+interface Waiting {
+  readonly until: number;
+  readonly onTurn: (error?: MementoMapError) => void;
+}
+
+/** Requests that may wait for one host. */
+const MAX_WAITING = 10_000;
+/** How often those are looked for whose time is over. */
+const LOOK_MS = 100;
+
+/**
+ * How much one host is asked: so many requests at once, and so many in a second, evenly spaced. A request waits for its
+ * turn as long as its own time allows.
+ */
+export class Limits {
+  #limits: HostLimits;
+  readonly #queues: Readonly<Record<Priority, Waiting[]>> = { client: [], background: [] };
+  /** Fewer than allowed while the host says that it is asked too much. */
+  #concurrency: number;
+  #inFlight = 0;
+  #nextAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(limits: HostLimits) {
+    this.#limits = limits;
+    this.#concurrency = limits.concurrency;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get waiting(): number {
+    return this.#queues.client.length + this.#queues.background.length;
+  }
+
+  /** How many may be in flight now. */
+  get concurrency(): number {
+    return Math.max(1, Math.floor(this.#concurrency));
+  }
+
+  /** Goes by other limits; what is in flight stays. */
+  change(limits: HostLimits): void {
+    if (limits.concurrency !== this.#limits.concurrency) this.#concurrency = limits.concurrency;
+    this.#limits = limits;
+    this.#advance();
+  }
+
+  /**
+   * Does some work in its turn.
+   *
+   * @param until when it is too late to begin, by `performance.now()`.
+   * @throws MM_HTTP without doing it, when it has no turn in time.
+   */
+  async run<Result>(
+    work: () => Promise<Result>,
+    until: number,
+    priority: Priority = "client",
+  ): Promise<Result> {
+    if (this.waiting > 0 || !this.#takeTurn()) await this.#turn(until, priority);
+    try {
+      return await work();
+    } finally {
+      this.#inFlight -= 1;
+      this.#advance();
+    }
+  }
+
+  /** Nothing was wrong: after it was lowered, one more at once for as many responses as are in flight. */
+  succeeded(): void {
+    const { concurrency } = this.#limits;
+    this.#concurrency = Math.min(concurrency, this.#concurrency + 1 / this.#concurrency);
+  }
+
+  /** The host is asked too much, or too slow for so many requests. */
+  overloaded(): void {
+    this.#concurrency = Math.max(1, this.#concurrency / 2);
+  }
+
+  /** Refuses what waits. */
+  close(): void {
+    this.#isClosed = true;
+    for (const queue of Object.values(this.#queues)) {
+      for (const { onTurn } of queue.splice(0)) onTurn(closed());
+    }
+    clearTimeout(this.#timer);
+  }
+
+  #turn(until: number, priority: Priority): Promise<void> {
+    const leftMs = until - performance.now();
+    const { rate } = this.#limits;
+    if (
+      this.waiting >= MAX_WAITING ||
+      (rate !== undefined && (this.waiting / rate) * 1000 > leftMs)
+    ) {
+      throw noTurn("queue-full", "too many requests wait for the archive already");
+    }
+    return new Promise((resolve, reject) => {
+      const onTurn = (error?: MementoMapError): void =>
+        error === undefined ? resolve() : reject(error);
+      this.#queues[priority].push({ until, onTurn });
+      this.#advance();
+    });
+  }
+
+  #takeTurn(): boolean {
+    if (this.#isClosed) throw closed();
+    if (this.#inFlight >= this.concurrency) return false;
+    const { rate } = this.#limits;
+    if (rate !== undefined) {
+      const now = performance.now();
+      if (now < this.#nextAt) return false;
+      this.#nextAt = now + 1000 / rate;
+    }
+    this.#inFlight += 1;
+    return true;
+  }
+
+  #advance(): void {
+    if (this.waiting === 0) return;
+    for (const queue of [this.#queues.client, this.#queues.background]) {
+      while (queue.length > 0) {
+        const isLate = queue[0].until <= performance.now();
+        if (!isLate && !this.#takeTurn()) break;
+        queue
+          .shift()
+          ?.onTurn(isLate ? noTurn("queue-timeout", "it had no turn in time") : undefined);
+      }
+    }
+    // Nothing else tells of a turn by rate, or of a request whose time is over.
+    if (this.waiting === 0 || this.#timer !== undefined) return;
+    const { rate } = this.#limits;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#advance();
+      },
+      rate === undefined ? LOOK_MS : Math.min(LOOK_MS, 1000 / rate),
+    );
+  }
+}
+
+function noTurn(reason: "queue-full" | "queue-timeout", message: string): MementoMapError {
+  return new MementoMapError("MM_HTTP", message, { reason });
+}
+
+function closed(): MementoMapError {
+  return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
+}

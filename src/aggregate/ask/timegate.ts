@@ -1,0 +1,81 @@
+import { isRedirect, redirectTarget } from "../../http/redirects.ts";
+import type { ResponseHead } from "../../http/client.ts";
+import { formatHttpDate, tryParseDatetime } from "../../memento/datetime.ts";
+import { asciiBytes, MementoList, sendableUri } from "../../memento/memento-list.ts";
+import { readLinks } from "../../memento/timemap-reader.ts";
+import { answerOf, type ArchiveFault, uselessAnswer } from "./answer.ts";
+import { absolute, type Asking, type Reading, resolved } from "./timemap.ts";
+
+/** TimeGates that lead to another TimeGate are followed so often. */
+const MAX_STEPS = 3;
+
+/**
+ * Asks a TimeGate for the memento closest to a moment: takes every memento that its `Link` headers name. Where they name
+ * none, the memento that it leads to is taken, at the time in its address or in `Memento-Datetime`.
+ *
+ * @param url the address of the TimeGate with the URI.
+ * @throws when there is no answer: see `Client.get`.
+ */
+export async function readTimeGate(
+  asking: Asking,
+  url: string,
+  datetime: number,
+): Promise<Reading> {
+  const headers = { "accept-datetime": formatHttpDate(datetime) };
+  for (let step = 1; ; step++) {
+    const head = await asking.get({ url, headers, followsRedirects: false }, () => undefined);
+    const { status } = head;
+    const { mementos, timemap } = linksOf(head);
+    if (mementos !== undefined)
+      return { answer: answerOf(mementos, { status }), headers: head.headers, timemap };
+    const location = locationOf(head, "location");
+    if (location === undefined || !isRedirect(status) || step === MAX_STEPS) {
+      const answer =
+        status === 404 ? answerOf(new MementoList()) : uselessAnswer(status, faultAt(status));
+      return { answer, headers: head.headers, timemap };
+    }
+    url = redirectTarget(head.url, location);
+  }
+}
+
+/** A TimeGate that answers 200 or redirects, and has no memento to name, does not say it has none. */
+function faultAt(status: number): ArchiveFault | undefined {
+  if (status !== 200 && !isRedirect(status)) return undefined;
+  const fault = "the TimeGate names no memento";
+  return { code: "MM_BAD_INPUT", failure: "no-memento", fault };
+}
+
+/** What a TimeGate names, and where it says the TimeMap is. */
+interface NamedLinks {
+  readonly mementos: MementoList | undefined;
+  readonly timemap: string | undefined;
+}
+
+function linksOf(head: ResponseHead): NamedLinks {
+  const { status, headers, url } = head;
+  if (status !== 200 && !isRedirect(status)) return { mementos: undefined, timemap: undefined };
+  const link = headers.get("link");
+  const reading = typeof link === "string" ? readLinks(asciiBytes(link)) : undefined;
+  const page = reading?.pages.find(({ rel }) => rel === "timemap");
+  const timemap = page === undefined ? undefined : absolute(page.uri, url);
+  const named = reading === undefined ? undefined : resolved(reading.mementos, url);
+  if (named !== undefined && named.count > 0) return { mementos: named, timemap };
+  const location = locationOf(head, status === 200 ? "content-location" : "location");
+  const uri = location === undefined ? url : absolute(location, url);
+  if (uri === undefined) return { mementos: undefined, timemap };
+  const datetime = datetimeOf(headers.get("memento-datetime"), uri);
+  const mementos = datetime === undefined ? undefined : MementoList.of([{ uri, datetime }]);
+  return { mementos, timemap };
+}
+
+/** A header that is an address; its bytes are kept as they are, percent-encoded. */
+function locationOf({ headers }: ResponseHead, name: string): string | undefined {
+  const value = headers.get(name);
+  return typeof value === "string" ? sendableUri(value.trim()) : undefined;
+}
+
+/** Archives have the time of a memento in its address, if they do not say it. */
+function datetimeOf(header: string | null | undefined, uri: string): number | undefined {
+  const said = typeof header === "string" ? tryParseDatetime(header) : undefined;
+  return said ?? tryParseDatetime(/\/(\d{14})(?:[a-z]{2}_)?\//.exec(uri)?.[1] ?? "");
+}

@@ -1,0 +1,137 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
+import { internalFault, isMementoMapError } from "../../errors.ts";
+import { openInput } from "../../files/input-file.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { stampIfThere } from "../../files/shared-files.ts";
+import { MemgatorLog } from "../../input/memgator-log.ts";
+import { surt } from "../../surt/uri-to-surt.ts";
+import { Learner, type LearnerOptions, type LearntArchive } from "./learner.ts";
+import { restoreSnapshot, snapshotOf } from "./snapshot.ts";
+
+/** How an aggregator learns, and what it keeps of it. */
+export interface LearnOptions extends LearnerOptions {
+  /** The file in which what was learnt is kept; without one it is forgotten at the end. */
+  readonly file?: string | undefined;
+  /** Logs of aggregators to learn from at the start, ours or MemGator's; each is taken once. */
+  readonly logs?: readonly string[] | undefined;
+  /** Whether this process writes the file; default true. */
+  readonly isSaving?: boolean | undefined;
+  /** Told that the file cannot be read or written; neither is a reason to end. */
+  readonly onFault?: ((message: string, reason: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A learner that outlives the process. */
+export interface KeptLearner {
+  readonly learner: Learner;
+  /** Saves what was learnt now, if anything is new. */
+  save(): Promise<void>;
+  /** Saves what was learnt, and no more from then on. */
+  close(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 10_000;
+const SAVE_AT_LEAST_MS = 300_000;
+/** The share of answers that is new when it is time to save. */
+const GROWN = 0.1;
+
+/**
+ * Makes a learner with what it knew, and what old logs tell.
+ *
+ * What was learnt is saved when a tenth of it is new, at least every five minutes, and at the end; a
+ * file is whole or as it was. One that cannot be read is reported, and learning begins from nothing.
+ *
+ * @throws MM_IO for a log that cannot be read; MM_INTERRUPTED
+ */
+export async function openLearner(
+  archives: readonly LearntArchive[],
+  options: LearnOptions,
+): Promise<KeptLearner> {
+  const { file, logs = [], isSaving = true, onFault } = options;
+  const learner = new Learner(archives, options);
+  if (file !== undefined && existsSync(file)) await restore(learner, file, onFault);
+  for (const log of logs) await takeLog(learner, log, options.signal);
+  if (file === undefined || !isSaving) return { learner, save: nothing, close: nothing };
+  let [saved, savedAt] = [learner.observations, Date.now()];
+  let saving = nothing();
+  const write = async (): Promise<void> => {
+    if (learner.observations === saved) return;
+    const { observations } = learner;
+    try {
+      const snapshot = snapshotOf(learner);
+      await withOutput(file, { stdout: process.stdout }, async (output) => output.write(snapshot));
+      [saved, savedAt] = [observations, Date.now()];
+    } catch (error) {
+      onFault?.("what was learnt is not saved", internalFault(error, "MM_IO").describe());
+    }
+  };
+  const save = (): Promise<void> => (saving = saving.then(write));
+  const timer = setInterval(() => {
+    const isMore = learner.observations >= saved * (1 + GROWN);
+    if (isMore || Date.now() - savedAt >= SAVE_AT_LEAST_MS) void save();
+  }, LOOK_EVERY_MS).unref();
+  return {
+    learner,
+    save,
+    async close() {
+      clearInterval(timer);
+      await save();
+    },
+  };
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+async function restore(
+  learner: Learner,
+  path: string,
+  onFault: LearnOptions["onFault"],
+): Promise<void> {
+  try {
+    restoreSnapshot(learner, await readFile(path), path);
+  } catch (error) {
+    const reason = isMementoMapError(error) ? error.describe() : String(error);
+    onFault?.("what was learnt cannot be read; learning begins from nothing", reason);
+  }
+}
+
+/** Learns from the log of an aggregator, in which every archive was queried, unless it did before. */
+async function takeLog(
+  learner: Learner,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const stamp = await stampIfThere(path);
+  const start = `log ${path} `;
+  const name = `${start}${stamp?.size ?? 0} ${stamp?.mtimeMs ?? 0}`;
+  if (stamp !== undefined && learner.taken.has(name)) return;
+  await learnFrom(learner, path, signal);
+  for (const other of learner.taken) if (other.startsWith(start)) learner.taken.delete(other);
+  if (stamp !== undefined) learner.taken.add(name);
+}
+
+async function learnFrom(
+  learner: Learner,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const input = await openInput(path, { stdin: process.stdin }, { signal });
+  const decoder = new TextDecoder();
+  const log = new MemgatorLog({ asked: () => learner.policy.begin() });
+  let [uri, key] = ["", ""];
+  const limits = { source: input.name, maxLineBytes: MAX_LINE_BYTES };
+  for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, limits)) {
+    for (let i = 0; i < count; i++) {
+      const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
+      if (outcome === undefined || outcome.result === "error") continue;
+      const { archive, mementos } = outcome;
+      if (outcome.uri !== uri) {
+        uri = outcome.uri;
+        key = surt(uri);
+      }
+      learner.observe({ archive, surt: key, mementos, isOutside: true });
+    }
+  }
+}

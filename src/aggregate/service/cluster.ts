@@ -1,0 +1,270 @@
+import cluster, { type Worker } from "node:cluster";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
+import type { ProcessPlace } from "../session.ts";
+
+/** A worker that lives for a shorter time is started again later each time. */
+const SHORT_LIFE_MS = 10_000;
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 30_000;
+/** How long metrics wait for a worker that is starting. */
+const START_MS = 3000;
+/** How much longer than its own grace period a worker may take to end. */
+const STOP_MARGIN_MS = 5000;
+/** Which worker a process is, from 1. */
+const NUMBER = "MEMENTOMAP_WORKER_NUMBER";
+/** How many there are. */
+const COUNT = "MEMENTOMAP_WORKER_COUNT";
+
+/** How many workers should run, and how many do. */
+export interface WorkerCounts {
+  readonly wanted: number;
+  readonly running: number;
+}
+
+type ToWorker =
+  | { readonly type: "stop" | "reload" }
+  | { readonly type: "counts"; readonly counts: WorkerCounts }
+  | { readonly type: "metrics"; readonly id: number; readonly text: string };
+
+type ToPrimary =
+  | { readonly type: "ready"; readonly value: unknown }
+  | { readonly type: "metrics"; readonly id: number };
+
+/** What to start as a worker: this program, with the same arguments. */
+export interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+export interface ClusterOptions {
+  readonly program: Program;
+  readonly count: number;
+  /** Settings that all workers share, as variables of the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** How long a worker may take to end when it is told to stop. */
+  readonly graceMs: number;
+  /** Called once, with what the first worker that serves passed to `ready`. */
+  readonly onReady: (value: unknown) => void;
+  readonly onEvent: (
+    level: "info" | "error",
+    message: string,
+    members: Readonly<Record<string, unknown>>,
+  ) => void;
+}
+
+/**
+ * The primary process of a service: starts workers that listen on the same port, and replaces those that
+ * end. It answers no requests.
+ *
+ * The first worker starts alone, so that a wrong setting is reported once. Workers share nothing but the
+ * port and the files that their settings name.
+ */
+export class Primary {
+  readonly #options: ClusterOptions;
+  readonly #registry = new AggregatorRegistry();
+  readonly #own = new Registry();
+  readonly #restarts: Counter;
+  /** By the number of each worker; undefined for one that waits to be started again. */
+  readonly #workers: (Worker | undefined)[];
+  readonly #ready = new Set<Worker>();
+  readonly #pausesMs: number[];
+  #wasReady = false;
+  #isStopping = false;
+  #end: ((isOk: boolean) => void) | undefined;
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+    this.#workers = Array.from({ length: options.count });
+    this.#pausesMs = Array.from({ length: options.count }, () => 0);
+    const registers = [this.#own];
+    const ready = this.#ready;
+    void new Gauge({
+      name: "mementomap_workers",
+      help: "Worker processes that serve.",
+      registers,
+      collect() {
+        this.set(ready.size);
+      },
+    });
+    this.#restarts = new Counter({
+      name: "mementomap_worker_restarts_total",
+      help: "Worker processes that ended and were replaced.",
+      registers,
+    });
+  }
+
+  /** Runs the workers until `stop` was called and all have ended; false if none can start. */
+  run(): Promise<boolean> {
+    const { file, args } = this.#options.program;
+    // Left to the system, one worker would get most of the connections that are opened at the same time.
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ exec: file, args: [...args] });
+    return new Promise((resolve) => {
+      this.#end = resolve;
+      this.#start(0);
+    });
+  }
+
+  /** Has all workers read their files again. */
+  reload(): void {
+    this.#tellAll({ type: "reload" });
+  }
+
+  /** Tells all workers to end, and kills those that do not. */
+  stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#tellAll({ type: "stop" });
+    setTimeout(() => {
+      for (const worker of this.#workers) worker?.process.kill("SIGKILL");
+    }, this.#options.graceMs + STOP_MARGIN_MS).unref();
+    this.#endIfDone();
+  }
+
+  #start(index: number): void {
+    const { count, env } = this.#options;
+    const worker = cluster.fork({ ...env, [NUMBER]: String(index + 1), [COUNT]: String(count) });
+    const startedAt = performance.now();
+    this.#workers[index] = worker;
+    worker.on("message", (message: ToPrimary) => this.#take(index, worker, message));
+    worker.on("exit", (status, signal) => {
+      this.#workers[index] = undefined;
+      this.#ready.delete(worker);
+      this.#tellCounts();
+      if (this.#isStopping) this.#endIfDone();
+      else if (this.#wasReady) this.#replace(index, worker, { status, signal, startedAt });
+      else this.#end?.(false);
+    });
+  }
+
+  #replace(
+    index: number,
+    { process: { pid } }: Worker,
+    end: { readonly status: number; readonly signal: string; readonly startedAt: number },
+  ): void {
+    const isShort = performance.now() - end.startedAt < SHORT_LIFE_MS;
+    const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * this.#pausesMs[index]));
+    this.#pausesMs[index] = isShort ? pauseMs : 0;
+    this.#options.onEvent("error", "a worker ended and is replaced", {
+      worker: index + 1,
+      pid,
+      status: end.status ?? undefined,
+      signal: end.signal ?? undefined,
+      afterMs: this.#pausesMs[index],
+    });
+    this.#restarts.inc();
+    setTimeout(() => {
+      if (!this.#isStopping) this.#start(index);
+    }, this.#pausesMs[index]);
+  }
+
+  #take(index: number, worker: Worker, message: ToPrimary): void {
+    if (message.type === "ready") this.#serves(index, worker, message.value);
+    else if (message.type === "metrics") void this.#sendMetrics(worker, message.id);
+  }
+
+  #serves(index: number, worker: Worker, value: unknown): void {
+    this.#ready.add(worker);
+    this.#tellCounts();
+    const members = { worker: index + 1, pid: worker.process.pid };
+    this.#options.onEvent("info", "a worker serves", members);
+    if (this.#wasReady) return;
+    this.#wasReady = true;
+    this.#options.onReady(value);
+    if (this.#isStopping) return;
+    for (let other = 0; other < this.#options.count; other++)
+      if (other !== index) this.#start(other);
+  }
+
+  async #sendMetrics(worker: Worker, id: number): Promise<void> {
+    await this.#started();
+    // A worker that hangs does not answer; the others count all the same.
+    const joined = await this.#registry.clusterMetrics().catch(() => "");
+    tell(worker, { type: "metrics", id, text: `${await this.#own.metrics()}\n${joined}` });
+  }
+
+  /** Resolves when no worker is starting: one that is does not say what it counts, and all would wait for it. */
+  async #started(): Promise<void> {
+    const until = performance.now() + START_MS;
+    const isStarting = (): boolean =>
+      this.#workers.some((worker) => worker !== undefined && !this.#ready.has(worker));
+    while (isStarting() && performance.now() < until) await sleep(50);
+  }
+
+  #tellCounts(): void {
+    const counts = { wanted: this.#options.count, running: this.#ready.size };
+    this.#tellAll({ type: "counts", counts });
+  }
+
+  #tellAll(message: ToWorker): void {
+    for (const worker of this.#workers) if (worker !== undefined) tell(worker, message);
+  }
+
+  #endIfDone(): void {
+    if (this.#workers.every((worker) => worker === undefined)) this.#end?.(true);
+  }
+}
+
+/** A worker that is about to end takes no messages; that it has ended is noticed elsewhere. */
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, undefined, undefined, () => undefined);
+}
+
+/** Whether this process was started by a {@link Primary}. */
+export function isWorkerProcess(): boolean {
+  return cluster.isWorker;
+}
+
+/** A worker's connection to the primary process. */
+export class WorkerLink {
+  readonly place: ProcessPlace;
+  counts: WorkerCounts;
+  readonly #metrics = new Map<number, (text: string) => void>();
+  readonly #onReload = new Set<() => void>();
+  #nextId = 0;
+
+  /** @param stop called when the primary process wants the worker to end, or has ended itself. */
+  constructor(env: Readonly<Record<string, string | undefined>>, stop: () => void) {
+    this.place = { number: Number(env[NUMBER]), count: Number(env[COUNT]) };
+    this.counts = { wanted: this.place.count, running: 1 };
+    process.on("message", (message: ToWorker) => {
+      if (message.type === "stop") stop();
+      else if (message.type === "reload") for (const reload of this.#onReload) reload();
+      else if (message.type === "counts") this.counts = message.counts;
+      else if (message.type === "metrics") this.#takeMetrics(message.id, message.text);
+    });
+    process.on("disconnect", stop);
+  }
+
+  /** Tells the primary process that this worker serves. */
+  ready(value: unknown): void {
+    process.send?.({ type: "ready", value } satisfies ToPrimary);
+  }
+
+  /** Calls back on SIGHUP of the primary process; call the function returned to unsubscribe. */
+  onReload(reload: () => void): () => void {
+    this.#onReload.add(reload);
+    return () => void this.#onReload.delete(reload);
+  }
+
+  /** Includes a registry in what {@link text} adds up. */
+  expose(registry: Registry): void {
+    AggregatorRegistry.setRegistries(registry);
+    void new AggregatorRegistry();
+  }
+
+  /** The metrics of all workers as one, in the text format of Prometheus. */
+  text(): Promise<string> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#metrics.set(id, resolve);
+      process.send?.({ type: "metrics", id } satisfies ToPrimary);
+    });
+  }
+
+  #takeMetrics(id: number, text: string): void {
+    this.#metrics.get(id)?.(text);
+    this.#metrics.delete(id);
+  }
+}

@@ -1,0 +1,150 @@
+import type { Archive } from "../route/archive.ts";
+import { NodeClient, type NodeClientOptions } from "../../http/node-client.ts";
+import type { HttpRequest, HttpResponse } from "../../http/http-client.ts";
+import { isMementoMapError } from "../../errors.ts";
+import { isRedirect, MAX_REDIRECTS, redirectTarget } from "../../http/redirects.ts";
+import { ClientFault, problemReply, type Reply } from "../../http/reply.ts";
+import { formatHttpDate } from "../../memento/datetime.ts";
+import { aggregationHeaders, headerUri } from "./aggregation-reply.ts";
+import type { MementoClient } from "./exchange.ts";
+import type { Found } from "./timemap.ts";
+
+/** A client for mementos: archives of the list may be at private addresses, other servers may not. */
+export function mementoClient(
+  router: { readonly archives: readonly Archive[] },
+  options: Omit<NodeClientOptions, "trustedOrigins">,
+): NodeClient {
+  const includes = (origin: string): boolean =>
+    router.archives.some(
+      ({ timemap, timegate }) => isAt(origin, timemap) || isAt(origin, timegate),
+    );
+  return new NodeClient({ ...options, trustedOrigins: { includes } });
+}
+
+function isAt(origin: string, address: string | undefined): boolean {
+  return address !== undefined && URL.canParse(address) && new URL(address).origin === origin;
+}
+
+/** What of an archive's answer is passed on; no cookies, nothing of its connection or its policies. */
+const PASSED_ON: readonly string[] = [
+  "content-type",
+  "content-language",
+  "content-encoding",
+  "content-length",
+  "content-disposition",
+  "last-modified",
+  "etag",
+  "link",
+  "location",
+];
+
+/** Scripts of the page may run, but as those of no site: they must not speak for the aggregator. */
+const SANDBOX = "sandbox allow-scripts allow-forms allow-popups";
+
+/**
+ * Passes on the memento closest to a moment as it was captured, without what its archive adds for
+ * replay.
+ *
+ * Holds one chunk. Private addresses are not reached, and what is longer than `maxProxyBytes` is cut off.
+ */
+export async function proxyReply({
+  exchange,
+  aggregation,
+  preferences,
+  datetime,
+}: Found): Promise<Reply> {
+  const { client, maxProxyBytes: maxBytes = 256 * 2 ** 20 } = exchange.options;
+  const { method } = exchange.request;
+  const closest = aggregation.mementos.at(aggregation.mementos.closest(datetime));
+  const url = rawMementoUri(closest.uri);
+  let answer: HttpResponse;
+  try {
+    answer = await memento(client, url, { method: method === "HEAD" ? "HEAD" : "GET" });
+  } catch (error) {
+    if (!isMementoMapError(error)) throw error;
+    const detail = `the archive's memento ${url} cannot be had: ${error.message}`;
+    return problemReply({ status: 502, title: "Bad gateway", detail });
+  }
+  if (Number(answer.headers.get("content-length") ?? 0) > maxBytes) {
+    await answer.discard();
+    const detail = `the memento ${url} is longer than ${maxBytes} bytes; ask the archive for it`;
+    return problemReply({ status: 502, title: "Too long to pass on", detail });
+  }
+  return {
+    status: answer.status,
+    headers: {
+      ...aggregationHeaders(exchange, aggregation, preferences),
+      ...passedOn(answer),
+      "Memento-Datetime": formatHttpDate(closest.datetime),
+      "Content-Location": headerUri(closest.uri),
+      "Content-Security-Policy": SANDBOX,
+    },
+    body: limited(answer.body, maxBytes),
+    release: () => answer.discard(),
+  };
+}
+
+/**
+ * Follows redirects to other captures of the same archive: archives redirect to the nearest one. Any
+ * other is what was captured: it leads to the web of today, and is passed on.
+ */
+async function memento(
+  client: MementoClient,
+  url: string,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  let answer = await client.requestOnce(url, request);
+  for (let step = 0; step < MAX_REDIRECTS && isRedirect(answer.status); step++) {
+    const next = otherCapture(answer.url, answer.headers.get("location"));
+    if (next === undefined) break;
+    await answer.discard();
+    answer = await client.requestOnce(rawMementoUri(next), request);
+  }
+  return answer;
+}
+
+/** Where a redirect leads, if that is a capture of the same archive. */
+function otherCapture(from: string, location: string | null | undefined): string | undefined {
+  if (typeof location !== "string") return undefined;
+  try {
+    const next = redirectTarget(from, location);
+    const { origin, pathname } = new URL(next);
+    return origin === new URL(from).origin && RAW_MEMENTO.test(pathname) ? next : undefined;
+  } catch (error) {
+    if (isMementoMapError(error)) return undefined;
+    throw error;
+  }
+}
+
+const RAW_MEMENTO = /\/\d{14}(?:[a-z]{2}_)?\//;
+
+/** What fails when it is too long, so that the connection is cut and the client sees that it is not whole. */
+async function* limited(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new ClientFault("the memento is too long to pass on");
+    yield chunk;
+  }
+}
+
+function passedOn({ headers }: HttpResponse): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const name of PASSED_ON) {
+    const value = headers.get(name);
+    // What Node would refuse to write is left out.
+    if (typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) all[name] = value;
+  }
+  return all;
+}
+
+/**
+ * `…/20150101000000/…` → `…/20150101000000id_/…`: the address of a memento as it was captured, in
+ * archives that run Wayback software or its kin. Others are taken as they are.
+ */
+function rawMementoUri(uri: string): string {
+  return uri.replace(/\/(\d{14})(?:[a-z]{2}_)?\//, "/$1id_/");
+}

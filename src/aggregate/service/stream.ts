@@ -1,0 +1,242 @@
+import { ClientFault, type Problem, problemReply, type Reply } from "../../http/reply.ts";
+import type { AggregateRequest, Aggregator } from "../aggregator.ts";
+import type { MementoList } from "../../memento/memento-list.ts";
+import { beginEvent, endEvents, outcomeEvents, type TakeEvent } from "../memgator-events.ts";
+import { decisionJson } from "../route/decision.ts";
+import type { Outcome, Session, SessionEnd, SessionObserver } from "../session.ts";
+
+/** Mementos of one event; a browser shows the first while others come. */
+const CHUNK = 5000;
+
+/** Connections on which nothing comes are cut. */
+const STILL_HERE_MS = 15_000;
+
+/** Events that wait for a client to take them. */
+class EventQueue {
+  #texts: (() => Iterable<string>)[] = [];
+  #wake: () => void = () => undefined;
+  #isOver = false;
+  #error: unknown;
+
+  get length(): number {
+    return this.#texts.length;
+  }
+
+  /** @param texts called when the client is ready for them. */
+  push(texts: () => Iterable<string>): void {
+    this.#texts.push(texts);
+    this.#wake();
+  }
+
+  end(error?: unknown): void {
+    this.#isOver = true;
+    this.#error = error;
+    if (error !== undefined) this.#texts = [];
+    this.#wake();
+  }
+
+  /** The events as they come, and signs of life between them. */
+  async *chunks(onEnd: () => void): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      while (true) {
+        const next = this.#texts.shift();
+        if (next !== undefined) {
+          for (const text of next()) yield Buffer.from(text);
+        } else if (this.#isOver) {
+          if (this.#error !== undefined) throw this.#error;
+          return;
+        } else if (!(await this.#something())) {
+          yield Buffer.from(": still here\n\n");
+        }
+      }
+    } finally {
+      onEnd();
+    }
+  }
+
+  /** Whether something comes before it is time for a sign of life. */
+  #something(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), STILL_HERE_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+}
+
+function eventReply(body: Reply["body"]): Reply {
+  return {
+    status: 200,
+    headers: {
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-store",
+      "X-Accel-Buffering": "no",
+    },
+    body,
+  };
+}
+
+function eventText(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/**
+ * `GET /stream/URI`: the mementos of an original as server-sent events, as archives answer.
+ *
+ * `decided` names every archive, and whether and why it is asked; `mementos` has mementos of one of
+ * them; `archive` says what became of asking it; `done` is the end.
+ *
+ * @param onEnd called once when all archives have answered.
+ */
+export function streamReply(
+  aggregator: Aggregator,
+  request: AggregateRequest,
+  onEnd: () => void,
+): Reply {
+  const queue = new EventQueue();
+  aggregator
+    .timeMap({
+      ...request,
+      onDecided: (decisions) =>
+        queue.push(() => [
+          eventText("decided", { original: request.uri, archives: decisions.map(decisionJson) }),
+        ]),
+      onOutcome: (outcome, found) => queue.push(() => outcomeTexts(outcome, found)),
+    })
+    .then(
+      ({ mementos, isWhole }) => {
+        queue.push(() => [eventText("done", { mementos: mementos.count, isWhole })]);
+        queue.end();
+      },
+      (error: unknown) => queue.end(error),
+    )
+    .finally(onEnd);
+  return eventReply(queue.chunks(() => undefined));
+}
+
+function* outcomeTexts(
+  outcome: Outcome,
+  found: MementoList | undefined,
+): Generator<string, void, undefined> {
+  if (found !== undefined) {
+    for (const chunk of chunksOf(found)) {
+      yield eventText("mementos", { archive: outcome.archive.id, ...chunk });
+    }
+  }
+  yield eventText("archive", outcomeJson(outcome));
+}
+
+function outcomeJson(outcome: Outcome): Record<string, unknown> {
+  const { archive, result, mementos, startedAt, endedAt, origin, failure, fault, status } = outcome;
+  const isPlain = origin === undefined || origin === "network";
+  const refusal = result === "error" && status !== undefined ? `status ${status}` : null;
+  return {
+    archive: archive.id,
+    result,
+    mementos,
+    ms: Math.round(endedAt - startedAt),
+    origin: isPlain ? null : origin,
+    failure: failure ?? null,
+    detail: fault ?? refusal,
+  };
+}
+
+/** Mementos in short: nearly all URIs of an archive differ only in the datetime they contain. */
+interface MementoChunk {
+  /** URIs in which `{}` stands for the datetime of a memento. */
+  readonly patterns: readonly string[];
+  /** A datetime of fourteen digits, the number of its pattern, and so on. */
+  readonly rows: readonly number[];
+}
+
+/** Cuts mementos into parts that name the patterns they use. */
+export function* chunksOf(mementos: MementoList): Generator<MementoChunk, void, undefined> {
+  // TimeMaps may name a memento twice.
+  const seen = new Set<string>();
+  for (let start = 0; start < mementos.count; start += CHUNK) {
+    const patterns = new Map<string, number>();
+    const rows: number[] = [];
+    for (let i = start; i < Math.min(mementos.count, start + CHUNK); i += 1) {
+      const datetime = mementos.datetimeAt(i);
+      // A URI that has braces itself would be read as a pattern.
+      const uri = mementos.uriAt(i).replaceAll("{}", "%7B%7D");
+      const size = seen.size;
+      if (seen.add(`${datetime} ${uri}`).size === size) continue;
+      const pattern = uri.replace(String(datetime), "{}");
+      const known = patterns.get(pattern) ?? patterns.size;
+      patterns.set(pattern, known);
+      rows.push(datetime, known);
+    }
+    yield { patterns: [...patterns.keys()], rows };
+  }
+}
+
+/** Events that a listener may be behind; one that is further behind is disconnected. */
+const MAX_BEHIND = 10_000;
+
+const TOO_MANY: Problem = { status: 503, title: "Too busy", detail: "too many listen already" };
+
+/**
+ * Sends what the aggregator does to all listeners, as server-sent events with MemGator's members. A
+ * listener gets the events of the process that it is connected to.
+ *
+ * Costs nothing while nobody listens.
+ */
+export class Monitor implements SessionObserver {
+  readonly #listeners = new Set<EventQueue>();
+  readonly #maxListeners: number;
+
+  constructor(maxListeners: number = 100) {
+    this.#maxListeners = maxListeners;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  /** A stream of events; 503 when too many listen already. */
+  listen(): Reply {
+    if (this.#listeners.size >= this.#maxListeners) return problemReply(TOO_MANY);
+    const queue = new EventQueue();
+    const gone = (): void => void this.#listeners.delete(queue);
+    queue.push(() => [": events of the aggregator\n\n"]);
+    this.#listeners.add(queue);
+    return { ...eventReply(queue.chunks(gone)), release: async () => gone() };
+  }
+
+  began(session: Session): void {
+    if (this.#listeners.size > 0) beginEvent(session, this.#tell);
+  }
+
+  answered(session: Session, outcome: Outcome): void {
+    if (this.#listeners.size > 0) outcomeEvents(session, outcome, this.#tell);
+  }
+
+  ended(session: Session, end: SessionEnd): void {
+    if (this.#listeners.size > 0) endEvents(session, end, this.#tell);
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const queue of this.#listeners) queue.end();
+  }
+
+  readonly #tell: TakeEvent = ({ id }, members) => {
+    const text = `data: {"session": "${id}", ${members}}\n\n`;
+    for (const queue of this.#listeners) {
+      queue.push(() => [text]);
+      if (queue.length <= MAX_BEHIND) continue;
+      this.#listeners.delete(queue);
+      queue.end(new ClientFault("the listener does not keep up"));
+    }
+  };
+}
+
+/** `GET /monitor` */
+export function monitorReply(monitor: Monitor | undefined): Reply {
+  if (monitor !== undefined) return monitor.listen();
+  const detail = "events are not sent here; the service is to be started with --monitor";
+  return problemReply({ status: 501, title: "Not implemented", detail });
+}

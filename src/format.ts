@@ -1,0 +1,132 @@
+// How numbers, sizes, durations and names are written for people: in the terminal, in reports, on pages.
+
+/** The width that every terminal shows without breaking lines. */
+export const TEXT_WIDTH = 80;
+
+/** Shows a count with thousands set apart: `3,900,000`. */
+export function formatCount(count: number | string): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** Shows how many there are of something: `1 page`, `1,200 pages`, `2 searches`. */
+export function formatAmount(count: number, one: string, several: string = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`;
+}
+
+/** Shows a number with fixed decimals and thousands separators. */
+export function formatDecimal(value: number, decimals: number): string {
+  const [whole, ...fraction] = value.toFixed(decimals).split(".");
+  return [formatCount(Number(whole)), ...fraction].join(".");
+}
+
+const UNITS = ["", "K", "M", "B", "T"];
+
+/** Shows a count in short, as the paper's figures do: `1.1K`, `5.8M`, `2B`. */
+export function formatShort(value: number): string {
+  let rest = value;
+  let unit = 0;
+  while (Math.abs(rest) >= 999.5 && unit < UNITS.length - 1) {
+    rest /= 1000;
+    unit++;
+  }
+  const digits = Math.abs(rest) >= 100 || Number.isInteger(rest) ? 0 : Math.abs(rest) >= 10 ? 1 : 2;
+  const text = rest.toFixed(digits);
+  return `${digits === 0 ? text : text.replace(/\.?0+$/, "")}${UNITS[unit] ?? ""}`;
+}
+
+/** Shows a share as percents, without the sign: `61.42`. */
+export function formatPercent(share: number, decimals: number = 2): string {
+  return (share * 100).toFixed(decimals);
+}
+
+/** Shows a share as percents in short, with the sign: `61.4 %`, `5 %`. */
+export function shortPercent(share: number): string {
+  return `${Number((share * 100).toFixed(1))} %`;
+}
+
+/** A share for people: `94 %`, `0.4 %`, `99.95 %`; never 0 or 100 where it is not. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent === 0 || percent === 100) return `${percent} %`;
+  const digits = percent < 1 || percent > 99 ? 2 : percent < 10 || percent > 90 ? 1 : 0;
+  const text = percent.toFixed(digits);
+  const shown = Number(text);
+  if (shown === 0) return "< 0.01 %";
+  return shown === 100 ? "> 99.99 %" : `${String(shown)} %`;
+}
+
+/** A count of a map: `3,900,000`; a suffix says that it is rounded. */
+export function formatNumber(value: number | string): string {
+  const [, digits = "", suffix = ""] = /^(\d+)([+~-]?)$/.exec(String(value)) ?? [];
+  const words: Readonly<Record<string, string>> = { "-": " at most", "~": " about" };
+  return digits === "" ? String(value) : `${formatCount(digits)}${words[suffix] ?? suffix}`;
+}
+
+/** A number of bytes, in SI units: `812 B`, `64.0 kB`, `1.1 GB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** A duration: `0.8 s`, `2 min 5 s`, `1 h 3 min`. */
+export function formatDuration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `1,200/s` */
+export function formatRate(count: number, ms: number): string {
+  return `${formatCount(Math.round((count / ms) * 1000))}/s`;
+}
+
+/** YYYYMMDDhhmmss as a date: `2014-03-01`; other texts stay as they are. */
+export function formatDate(datetime: string): string {
+  const match = /^(\d{4})(\d\d)(\d\d)\d{6}$/.exec(datetime);
+  return match === null ? datetime : `${match[1]}-${match[2]}-${match[3]}`;
+}
+
+/** A law of two parameters goes through two points, and close to any three. */
+export const MIN_FIT_POINTS = 4;
+
+/** How well a law fits: `R2 0.998`; or that there are too few points. */
+export function fitQuality(
+  { r2, points }: { readonly r2: number; readonly points: number },
+  name: string = "R2",
+): string {
+  return points < MIN_FIT_POINTS
+    ? `${points} points are too few for ${name}`
+    : `${name} ${r2.toFixed(3)}`;
+}
+
+/** `Mementos` as `mementos`; names with more capitals, such as `TLD`, stay as they are. */
+export function lowerCase(name: string): string {
+  return /.\p{Lu}/u.test(name) ? name : name.toLowerCase();
+}
+
+/** Breaks a text at blanks into lines of at most `width` characters. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Cuts the middle out of a text: `com,example)/very…long.gif`. */
+export function shortened(text: string, length: number): string {
+  const shown = text.replaceAll(/\p{Cc}/gu, "?");
+  if (shown.length <= length) return shown;
+  const head = Math.ceil((length - 1) / 2);
+  return `${shown.slice(0, head)}…${shown.slice(shown.length - (length - 1 - head))}`;
+}

@@ -1,0 +1,193 @@
+import { BlockList, isIP } from "node:net";
+import { MementoMapError, quote } from "../errors.ts";
+import type { HttpRequest } from "./reply.ts";
+
+/** How a client sees the server, behind proxies or not. */
+export interface ClientView {
+  readonly address: string;
+  readonly protocol: "http" | "https";
+  /** The host and port it asked for; undefined if it names none that can stand in a URI. */
+  readonly host: string | undefined;
+  /** What a proxy takes off paths before it passes them on; `""`, or `/a/b`. */
+  readonly prefix: string;
+}
+
+const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["loopback", ["127.0.0.0/8", "::1/128"]],
+  [
+    "private",
+    ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"],
+  ],
+  ["any", ["0.0.0.0/0", "::/0"]],
+]);
+const HOST = /^[\w.:[\]-]+$/;
+const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/;
+/** Only the hops nearest to us count: who sends more cannot hide behind them. */
+const MAX_HOPS = 100;
+const MAX_PREFIX_CHARACTERS = 1024;
+
+/**
+ * The proxies whose word about clients is taken: `Forwarded` (RFC 7239), or `X-Forwarded-For`,
+ * `-Proto`, `-Host` and `-Prefix`.
+ *
+ * A header is taken only from a connection of a trusted address. In it the hops are gone through
+ * from the last: the first that is not trusted is the client, and what was said before it is the
+ * client's own word, which is not taken.
+ */
+export class TrustedProxies {
+  /** As they were named. */
+  readonly proxies: readonly string[];
+  readonly #list = new BlockList();
+
+  /**
+   * @param proxies addresses and networks: `10.0.0.1`, `192.0.2.0/24`, `2001:db8::/32`, and the words
+   *   `loopback`, `private` and `any`.
+   * @throws MM_USAGE for anything else.
+   */
+  constructor(proxies: readonly string[] = []) {
+    this.proxies = proxies;
+    for (const proxy of proxies.flatMap((each) => GROUPS.get(each) ?? [each])) this.#add(proxy);
+  }
+
+  view({ remoteAddress, protocol, headers }: HttpRequest): ClientView {
+    const remote = plainAddress(remoteAddress);
+    const host = soundHost(headers.host);
+    if (this.proxies.length === 0 || !this.#isTrusted(remote)) {
+      return { address: remote, protocol, host, prefix: "" };
+    }
+    const hops = hopsOf(headers).slice(-MAX_HOPS);
+    let at = hops.length;
+    let address = remote;
+    while (at > 0 && this.#isTrusted(address)) {
+      const next = hops[at - 1]?.address;
+      if (next === undefined) break;
+      address = next;
+      at -= 1;
+    }
+    const hop = hops[Math.min(at, hops.length - 1)];
+    return {
+      address,
+      protocol: hop?.protocol ?? protocol,
+      host: soundHost(hop?.host) ?? host,
+      prefix: prefixOf(headers["x-forwarded-prefix"]),
+    };
+  }
+
+  #isTrusted(address: string): boolean {
+    const family = isIP(address);
+    return family !== 0 && this.#list.check(address, family === 6 ? "ipv6" : "ipv4");
+  }
+
+  #add(proxy: string): void {
+    const [address = "", bits, more] = proxy.split("/");
+    const family = isIP(address);
+    const most = family === 6 ? 128 : 32;
+    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
+    if (family === 0 || more !== undefined || !(length <= most)) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        `not a proxy: ${quote(proxy)}; write addresses or networks separated by commas, such as 127.0.0.1,10.0.0.0/8, or loopback, private or any`,
+      );
+    }
+    this.#list.addSubnet(address, length, family === 6 ? "ipv6" : "ipv4");
+  }
+}
+
+/** What a proxy says about the connection that it got a request by. */
+interface Hop {
+  /** Undefined for one that is hidden (`unknown`, `_name`). */
+  readonly address: string | undefined;
+  readonly protocol: "http" | "https" | undefined;
+  readonly host: string | undefined;
+}
+
+type Headers = HttpRequest["headers"];
+
+function hopsOf(headers: Headers): Hop[] {
+  const { forwarded } = headers;
+  if (typeof forwarded === "string") return splitOutsideQuotes(forwarded, ",").map(forwardedHop);
+  const addresses = listOf(headers["x-forwarded-for"]);
+  const protocols = listOf(headers["x-forwarded-proto"]);
+  const hosts = listOf(headers["x-forwarded-host"]);
+  const count = Math.max(addresses.length, protocols.length === 0 && hosts.length === 0 ? 0 : 1);
+  // Proxies that do not add to a list but set one value mean it for the whole way.
+  const of = (list: readonly string[], hop: number): string | undefined =>
+    list.length === count ? list[hop] : list.at(-1);
+  return Array.from({ length: count }, (_, hop) => ({
+    address: addressOf(addresses[hop] ?? ""),
+    protocol: protocolOf(of(protocols, hop)),
+    host: of(hosts, hop),
+  }));
+}
+
+/** `for=192.0.2.43;proto=https;host="example.org:8443"` */
+function forwardedHop(text: string): Hop {
+  const pairs = new Map(
+    splitOutsideQuotes(text, ";").map((pair) => {
+      const equals = pair.indexOf("=");
+      const value = pair.slice(equals + 1).trim();
+      const plain = /^".*"$/.test(value) ? value.slice(1, -1).replaceAll(/\\(.)/g, "$1") : value;
+      return [pair.slice(0, equals).trim().toLowerCase(), plain] as const;
+    }),
+  );
+  return {
+    address: addressOf(pairs.get("for") ?? ""),
+    protocol: protocolOf(pairs.get("proto")),
+    host: pairs.get("host"),
+  };
+}
+
+function splitOutsideQuotes(text: string, separator: "," | ";"): string[] {
+  const parts: string[] = [""];
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (isQuoted && character === "\\") {
+      parts[parts.length - 1] += character + (text[at + 1] ?? "");
+      at += 1;
+      continue;
+    }
+    if (character === '"') isQuoted = !isQuoted;
+    if (character === separator && !isQuoted) parts.push("");
+    else parts[parts.length - 1] += character;
+  }
+  return parts;
+}
+
+function listOf(value: string | readonly string[] | undefined): string[] {
+  if (value === undefined) return [];
+  const text = typeof value === "string" ? value : value.join(",");
+  return text.split(",").map((item) => item.trim());
+}
+
+/** `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80` → the address. */
+function addressOf(text: string): string | undefined {
+  const [, bracketed] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? [];
+  const [, withPort] = /^([\d.]+):\d+$/.exec(text) ?? [];
+  const address = plainAddress(bracketed ?? withPort ?? text);
+  return isIP(address) === 0 ? undefined : address;
+}
+
+/** Sockets that take both kinds write IPv4 addresses as IPv6. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=[\d.]+$)/i, "");
+}
+
+function protocolOf(text: string | undefined): Hop["protocol"] {
+  const name = text?.toLowerCase();
+  return name === "http" || name === "https" ? name : undefined;
+}
+
+function soundHost(host: string | undefined): string | undefined {
+  return host !== undefined && HOST.test(host) && URL.canParse(`http://${host}/`)
+    ? host
+    : undefined;
+}
+
+/** The last is that of the proxy nearest to us. */
+function prefixOf(value: string | readonly string[] | undefined): string {
+  const prefix = listOf(value).at(-1) ?? "";
+  if (prefix.length > MAX_PREFIX_CHARACTERS) return "";
+  const path = prefix.replace(/\/+$/, "");
+  return PREFIX.test(path) ? path : "";
+}

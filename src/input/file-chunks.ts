@@ -1,0 +1,75 @@
+import { createReadStream } from "node:fs";
+import { ioError, MementoMapError, systemCode } from "../errors.ts";
+import type { FileTask } from "./index-input.ts";
+
+const CHUNK_BYTES = 1 << 20;
+
+/** The stored bytes of a file or of an entry of a ZIP file, the latter inflated. */
+export async function* fileChunks(
+  task: Pick<FileTask, "path" | "source" | "slice" | "progress" | "size">,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { path, slice, progress, size = 0 } = task;
+  if (slice?.length === 0) return;
+  const counter = progress === undefined ? undefined : new BigInt64Array(progress);
+  const stored = createReadStream(path, {
+    highWaterMark: CHUNK_BYTES,
+    ...(slice === undefined ? {} : { start: slice.offset, end: slice.offset + slice.length - 1 }),
+  });
+  try {
+    const chunks =
+      slice?.inflatedLength === undefined
+        ? stored
+        : inflatedEntry(stored, task.source, slice.inflatedLength);
+    for await (const chunk of chunks) {
+      if (counter !== undefined) Atomics.store(counter, 0, BigInt(stored.bytesRead));
+      yield chunk as Uint8Array; // no encoding is set: chunks are Buffers
+    }
+    if (stored.bytesRead < size) throw cutShort(path, stored.bytesRead, size);
+  } catch (error) {
+    throw ioError(error, path);
+  } finally {
+    stored.destroy();
+  }
+}
+
+/** Inflates an entry of a ZIP file, which says how long it is: anything more is a trap. */
+async function* inflatedEntry(
+  stored: NodeJS.ReadableStream,
+  source: string,
+  length: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  // At once, so that no error of the stream is missed; loaded only where it is needed.
+  const { createInflateRaw } = process.getBuiltinModule("node:zlib");
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  stored.on("error", (error) => inflate.destroy(error));
+  stored.pipe(inflate);
+  let given = 0;
+  try {
+    for await (const chunk of inflate) {
+      given += (chunk as Uint8Array).length; // not in object mode
+      if (given > length) {
+        throw new MementoMapError("MM_LIMIT", `holds more than the ${length} bytes it says`, {
+          position: { source },
+        });
+      }
+      yield chunk as Uint8Array;
+    }
+  } catch (error) {
+    if (systemCode(error)?.startsWith("Z_") !== true) throw error;
+    throw new MementoMapError("MM_BAD_INPUT", "the compressed data is cut short or damaged", {
+      position: { source },
+      cause: error,
+    });
+  } finally {
+    inflate.destroy();
+  }
+}
+
+/** A file that became shorter must not look like one that ended. */
+export function cutShort(path: string, offset: number, end: number): MementoMapError {
+  return new MementoMapError(
+    "MM_IO",
+    `the file was cut short while it was read: it had ${end} bytes or more, and nothing is left at ${offset}`,
+    { position: { source: path } },
+  );
+}

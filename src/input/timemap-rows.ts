@@ -1,0 +1,62 @@
+import { withoutMark } from "../bytes/peek.ts";
+import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { formatDatetime } from "../memento/datetime.ts";
+import { timeMapReader } from "../memento/timemap-reader.ts";
+import type { TimeMapReading } from "../memento/timemap-reading.ts";
+import { surt } from "../surt/uri-to-surt.ts";
+import { rowLine, type RowSource } from "./rows.ts";
+import { unbroken } from "./stream-lines.ts";
+
+/**
+ * Reads TimeMaps, in link format (RFC 7089), JSON or CDXJ as MemGator writes them: a line for
+ * each memento, with the original URI.
+ *
+ * Holds all mementos of the TimeMap, because its original may come last.
+ *
+ * @throws MM_BAD_INPUT where there is no original, or there are two, or something is not a memento;
+ *   MM_LIMIT for more than 5 million mementos.
+ */
+export const timeMapRows: RowSource = async function* (parts, { source, archive }) {
+  const { original, otherOriginal, mementos, faults, firstFault } = await readTimeMap(
+    withoutMark(unbroken(parts, source)),
+    source,
+  );
+  if (faults > 0) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `not a TimeMap: ${quote(firstFault ?? "")} is neither a link, nor a line with a datetime, nor JSON`,
+      { position: { source } },
+    );
+  }
+  if (original === undefined) {
+    throw new MementoMapError("MM_BAD_INPUT", "the TimeMap does not say which original it is of", {
+      position: { source },
+    });
+  }
+  if (otherOriginal !== undefined && surt(otherOriginal) !== surt(original)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `tells of two originals, ${quote(original)} and ${quote(otherOriginal)}; which mementos are ` +
+        "whose cannot be told: give each TimeMap as a file of its own",
+      { position: { source } },
+    );
+  }
+  for (let i = 0; i < mementos.count; i++) {
+    if (archive !== undefined && !mementos.uriAt(i).includes(archive)) continue;
+    const date = formatDatetime(mementos.datetimeAt(i));
+    yield rowLine({ uri: original, date, mime: "", status: "" });
+  }
+};
+
+async function readTimeMap(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): Promise<TimeMapReading> {
+  const reader = timeMapReader();
+  try {
+    for await (const chunk of chunks) reader.write(chunk);
+    return reader.end();
+  } catch (error) {
+    throw isMementoMapError(error) && error.position === undefined ? error.at({ source }) : error;
+  }
+}

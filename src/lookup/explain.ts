@@ -1,0 +1,69 @@
+import { COVERING_KEY_BYTES, type Form, MISSING, writeCoveringKey } from "../surt/covering-keys.ts";
+import type { Key } from "../surt/lookup-key.ts";
+import type { UkvsHeaders } from "../ukvs/header.ts";
+import type { DatetimeRange } from "../ukvs/record.ts";
+import type { Held, KeySource, Verdict } from "./source.ts";
+
+/** A key that a lookup asked for. */
+export interface TriedKey {
+  readonly key: string;
+  readonly distance: number;
+  /** Its rows, as the map writes them; undefined for a packed map, which has none. */
+  readonly rows: readonly string[] | undefined;
+  readonly decides: boolean;
+}
+
+const decoder = new TextDecoder();
+
+/** A source that notes which keys it is asked for, in which order, and what there is of them. */
+export class RecordingSource implements KeySource {
+  /** The keys of the last lookup. */
+  readonly tried: TriedKey[] = [];
+  readonly headers: UkvsHeaders;
+  readonly readsQueries: boolean;
+  readonly #source: KeySource;
+
+  constructor(source: KeySource) {
+    this.headers = source.headers;
+    this.readsQueries = source.readsQueries;
+    this.#source = source;
+  }
+
+  open(key: Key, period?: DatetimeRange, held?: Held): number {
+    this.tried.length = 0;
+    return this.#source.open(key, period, held);
+  }
+
+  ask(key: Key, form: Form, index: number): number {
+    const found = this.#source.ask(key, form, index);
+    if (found === MISSING) return MISSING;
+    const text = new Uint8Array(key.length + COVERING_KEY_BYTES);
+    const queries = this.headers.fields.queries === true;
+    const end = writeCoveringKey(key, form, index, text, 0, queries);
+    this.tried.push({
+      key: decoder.decode(text.subarray(0, end)),
+      distance: key.distance,
+      rows: this.#source.lastRows?.(),
+      decides: found >= 0,
+    });
+    return found;
+  }
+
+  answer(key: Key, hit: number, into: Verdict): void {
+    this.#source.answer(key, hit, into);
+  }
+
+  async load(held: Held, signal?: AbortSignal): Promise<void> {
+    await this.#source.load?.(held, signal);
+  }
+}
+
+/** The keys that a lookup asked for, a line each, with their rows. */
+export function explainedLines(tried: readonly TriedKey[]): string[] {
+  const width = Math.max(0, ...tried.map(({ key }) => key.length));
+  return tried.map(({ key, distance, rows, decides }) => {
+    const found = rows === undefined || rows.length === 0 ? "-" : rows.join(" | ");
+    const end = decides ? "  (decides)" : found === "-" ? "" : "  (does not decide)";
+    return `  ${String(distance).padStart(2)}  ${key.padEnd(width)}  ${found}${end}`;
+  });
+}

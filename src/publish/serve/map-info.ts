@@ -1,0 +1,47 @@
+import type { MapSurvey } from "../../map/map-survey.ts";
+import type { MapInfo } from "../../page/page-data.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
+
+/** What there is to know of a map that the map does not say itself. */
+interface MapPlace {
+  readonly id: string;
+  /** The archive it is of, where that is not the one that publishes it. */
+  readonly archive?: string | undefined;
+  readonly href: string;
+  readonly modified: Date;
+  readonly bytes: number;
+}
+
+/** What a page tells about a map, as far as its headers say it. */
+export function mapInfo({ meta, id }: UkvsHeaders, place: MapPlace): MapInfo {
+  const { name, updated_at: updatedAt, replay } = meta;
+  return {
+    id: place.id,
+    name: typeof name === "string" ? name : null,
+    archive: place.archive ?? id ?? null,
+    href: place.href,
+    updatedAt: typeof updatedAt === "string" ? updatedAt : place.modified.toISOString(),
+    bytes: place.bytes,
+    records: 0,
+    total: null,
+    isPacked: false,
+    domainCount: 0,
+    topDomains: [],
+    pages: 0,
+    // As the map says itself, if it is a web address.
+    replay: typeof replay === "string" && /^https?:\/\//i.test(replay) ? replay : null,
+  };
+}
+
+/** The same of a map that was read through. */
+export function surveyedMapInfo(survey: MapSurvey, place: MapPlace): MapInfo {
+  const { records, total, domainCount, topDomains, plan } = survey;
+  return {
+    ...mapInfo(plan.headers, place),
+    records,
+    total: total ?? null,
+    domainCount,
+    topDomains,
+    pages: plan.pages.length,
+  };
+}

@@ -1,0 +1,218 @@
+import { fitQuality, formatCount } from "../../../format.ts";
+import { barChart } from "../../../page/chart/bar-charts.ts";
+import { lineChart } from "../../../page/chart/line-chart.ts";
+import type { Analysis, GrowthPoint, YearRow } from "../../analyze/analysis.ts";
+import { STATUS_CLASSES } from "../../analyze/capture-tally.ts";
+import {
+  column,
+  type GridRow,
+  gridTable,
+  heatFigure,
+  type Section,
+  type Table,
+} from "../report.ts";
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** How the archive grew: the paper's yearly table and growth curve, and cdx-summary's months. */
+export function growthSection(analysis: Analysis): Section {
+  const { growth, captures } = analysis;
+  const months = heatFigure({
+    id: "month-map",
+    title: "Mementos by year and month",
+    caption:
+      "The stronger the colour, the more captures (by orders of magnitude). Gaps show when crawling stopped.",
+    corner: "Year",
+    columnName: "month",
+    columns: MONTHS,
+    columnText: (name) => name.slice(0, 1),
+    rows: captures.yearMonth.map(({ year, months: cells }) => ({
+      name: String(year),
+      cells: cells.slice(1),
+    })),
+    showsNumbers: false,
+  });
+  return {
+    id: "growth",
+    title: "Growth",
+    text:
+      "When captures were made, and how many of them were of pages not seen before. An original " +
+      "is a distinct URI; a memento is one capture of it. In the table + is cumulative, Dup. is " +
+      "the share of originals seen in an earlier year, and γ is mementos per original.",
+    blocks:
+      growth.length === 0
+        ? [{ notes: ["No capture has a datetime, so there is nothing to draw over time."] }]
+        : [
+            [growthFigure(analysis), yearFigure(analysis)],
+            yearTable(analysis),
+            [months, heapsFigure(analysis)],
+          ],
+  };
+}
+
+/** `2014-03` as a place on an axis of years. */
+function yearPlace(month: string): number {
+  const [year = "", part] = month.split("-");
+  return Number(year) + (part === undefined ? 0 : (Number(part) - 0.5) / 12);
+}
+
+function growthFigure({ growth }: Analysis): Table<GrowthPoint> {
+  const series = (of: "mementos" | "originals") =>
+    growth.map((point) => ({ x: yearPlace(point.month), y: point[of], label: point.month }));
+  const last = growth.at(-1)?.mementos ?? 0;
+  const half = growth.find(({ mementos }) => mementos * 2 >= last)?.month ?? "";
+  const places = growth.map(({ month }) => yearPlace(month));
+  // Whole years, so that months of one year stand between two names.
+  const range = [Math.floor(Math.min(...places)), Math.ceil(Math.max(...places))] as const;
+  return {
+    id: "growth-curve",
+    title: "Cumulative growth",
+    columns: [
+      column.text("Month", ({ month }) => month),
+      column.count("Mementos", ({ mementos }) => mementos),
+      column.count("Originals", ({ originals }) => originals),
+    ],
+    rows: growth,
+    isLong: true,
+    figure: {
+      caption: `Mementos and distinct originals up to each month. Half of all mementos were there by ${half}.`,
+      draw: () =>
+        lineChart({
+          x: { name: "year", text: String, isWhole: true, range },
+          y: { name: "count" },
+          series: [
+            { name: "mementos", points: series("mementos") },
+            { name: "originals", points: series("originals") },
+          ],
+        }),
+    },
+  };
+}
+
+function yearFigure({ years }: Analysis): Table<GridRow> {
+  const rows = years.map(({ year, mementos, statusShares }) => ({
+    name: String(year),
+    cells: statusShares.map((part) => Math.round(part * mementos)),
+  }));
+  return {
+    ...gridTable({
+      id: "year-bars",
+      title: "Mementos by year and status",
+      corner: "Year",
+      columns: STATUS_CLASSES,
+      rows,
+    }),
+    isLong: true,
+    figure: {
+      caption:
+        "How many captures each year has, by class of status code. “None” are revisits and records without a code.",
+      draw: () =>
+        barChart({
+          x: "year",
+          y: "mementos",
+          layers: STATUS_CLASSES.map((name, i) => ({ name, color: [0, 4, 1, 5, 7, 3][i] ?? i })),
+          bars: rows.map(({ name, cells }) => ({ name, values: cells })),
+        }),
+    },
+  };
+}
+
+type AnyYear = Omit<YearRow, "year" | "duplicateShare"> & {
+  readonly year: number | "All";
+  readonly duplicateShare: number | null;
+};
+
+function yearTable({ years, index, distribution }: Analysis): Table<AnyYear> {
+  const { originals, mementos } = index;
+  const { mean: gamma } = distribution;
+  const ofStatus = (i: number): number =>
+    years.reduce((sum, row) => sum + (row.statusShares[i] ?? 0) * row.mementos, 0);
+  return {
+    id: "year-table",
+    title: "Yearly originals, mementos and status codes",
+    columns: [
+      column.text("Year", ({ year }) => String(year)),
+      column.count("Originals", (row) => row.originals, { help: "Originals captured in the year" }),
+      column.count("Originals+", (row) => row.cumulativeOriginals, {
+        help: "Originals captured up to the end of the year",
+      }),
+      column.count("Mementos", (row) => row.mementos, { help: "Mementos of the year" }),
+      column.count("Mementos+", (row) => row.cumulativeMementos, {
+        help: "Mementos up to the end of the year",
+      }),
+      column.share("Dup.", ({ duplicateShare }) => duplicateShare, {
+        help: "Originals of the year that were captured in an earlier one",
+      }),
+      column.number("γ", (row) => row.gamma, { help: "Mementos per original in the year" }),
+      column.number("γ+", ({ cumulativeGamma }) => cumulativeGamma, {
+        help: "Mementos per original up to the end of the year",
+      }),
+      ...STATUS_CLASSES.slice(0, 4).map((name, i) =>
+        column.share<AnyYear>(name, ({ statusShares }) => statusShares[i]),
+      ),
+    ],
+    rows: years,
+    totals: [
+      {
+        year: "All",
+        originals,
+        cumulativeOriginals: originals,
+        mementos,
+        cumulativeMementos: mementos,
+        duplicateShare: null,
+        gamma,
+        cumulativeGamma: gamma,
+        statusShares: STATUS_CLASSES.map((_, i) => ofStatus(i) / Math.max(1, mementos)),
+      },
+    ],
+  };
+}
+
+function heapsFigure({ growth, fits }: Analysis): Table<GrowthPoint> {
+  const law = fits.heaps;
+  const points = growth.map(({ mementos, originals, month }) => ({
+    x: mementos,
+    y: originals,
+    label: `${month}, ${formatCount(mementos)} mementos`,
+  }));
+  const ends = [points[0], points.at(-1)].filter((point) => point !== undefined);
+  return {
+    id: "heaps-fit",
+    title: "Distinct originals by mementos",
+    columns: [
+      column.text("Month", ({ month }) => month),
+      column.count("Mementos", ({ mementos }) => mementos),
+      column.count("Originals", ({ originals }) => originals),
+      column.number(
+        "Fit",
+        ({ mementos }) => (law === undefined ? null : law.k * mementos ** law.beta),
+        { digits: 0 },
+      ),
+    ],
+    rows: growth,
+    isLong: true,
+    figure: {
+      caption:
+        law === undefined
+          ? "Too few months to fit Heaps’ law."
+          : `Heaps’ law, originals = K · mementos^β, with K = ${law.k.toPrecision(4)} and β = ${law.beta.toFixed(3)} (${fitQuality(law, "R²")}). The nearer β is to 1, the more of the crawl is new.`,
+      draw: () =>
+        lineChart({
+          x: { name: "mementos (log)", isLog: true },
+          y: { name: "originals (log)", isLog: true },
+          series: [
+            { name: "by month", points, style: "points" },
+            ...(law === undefined
+              ? []
+              : [
+                  {
+                    name: "Heaps’ law",
+                    style: "dashed" as const,
+                    points: ends.map(({ x }) => ({ x, y: law.k * x ** law.beta })),
+                  },
+                ]),
+          ],
+        }),
+    },
+  };
+}

@@ -1,0 +1,330 @@
+import {
+  fitQuality,
+  formatCount,
+  formatShort,
+  MIN_FIT_POINTS,
+  shortPercent,
+} from "../../../format.ts";
+import type { PowerLawFit } from "../../../map/compact/children-fit.ts";
+import { CHART, type Drawing, NEUTRAL, px } from "../../../page/chart/drawing.ts";
+import { lineChart, type Series } from "../../../page/chart/line-chart.ts";
+import { escapeHtml } from "../../../page/html.ts";
+import type { Analysis, ExactDepthRow } from "../../analyze/analysis.ts";
+import type { DepthRow, HeapsFit, ReductionCurve } from "../../analyze/histogram.ts";
+import { column, type Section, type Table } from "../report.ts";
+
+/** Curves drawn at most in one chart; deeper ones lie on the axis. */
+const MAX_CURVES = 8;
+
+/** The shape of the tree of keys: the paper's figures and tables of depths. */
+export function treeSection(analysis: Analysis): Section {
+  return {
+    id: "shape",
+    title: "Shape of the tree",
+    text:
+      "Keys are hosts and paths without queries (HxPx). H1 is the top-level domain, H2 the domain " +
+      "below it; P0 is a host’s home page, P1 the first path segment.",
+    blocks: [
+      [shapeFigure(analysis, "H", "Hosts"), shapeFigure(analysis, "P", "Paths")],
+      depthTable(analysis),
+      exactDepthTable(analysis),
+    ],
+  };
+}
+
+function depthTable({ depths }: Analysis): Table<DepthRow> {
+  return {
+    id: "depth-table",
+    title: "Keys by host (H) and path (P) depth",
+    columns: [
+      column.text("Depth", ({ depth }) => depth),
+      column.count("Count", ({ count }) => count, { help: "Distinct prefixes of this depth" }),
+      column.count("Sum", ({ sum }) => sum, { help: "Keys of this depth or deeper" }),
+      column.count("Max", ({ max }) => max, { help: "Keys under the largest prefix" }),
+      column.number("Mean", ({ mean }) => mean),
+      column.number("Median", ({ median }) => median, { digits: 1 }),
+      column.number("StdDev", ({ standardDeviation }) => standardDeviation),
+      column.number("RedQ", ({ reductionQuotient }) => reductionQuotient, {
+        digits: 5,
+        help: "Share of all keys that would go if keys were cut here: (Sum − Count) / all",
+      }),
+      column.count("Parents", ({ parents }) => parents, { help: "Nodes above that have children" }),
+      column.count("Children", ({ children }) => children),
+      column.number("MeanChld", ({ meanChildren }) => meanChildren, { help: "Children / Parents" }),
+    ],
+    rows: depths,
+  };
+}
+
+type AnyDepth = Omit<ExactDepthRow, "depth"> & { readonly depth: number | "Total" };
+
+function exactDepthTable({ exactDepths, index: { hosts, keys } }: Analysis): Table<AnyDepth> {
+  return {
+    id: "exact-depths",
+    title: "Items of exact depth",
+    columns: [
+      column.text("Depth", ({ depth }) => String(depth)),
+      column.count("Hosts", (row) => row.hosts),
+      column.count("Keys by host depth", ({ keysByHost }) => keysByHost),
+      column.count("Keys by path depth", ({ keysByPath }) => keysByPath),
+    ],
+    rows: exactDepths,
+    totals: [{ depth: "Total", hosts, keysByHost: keys, keysByPath: keys }],
+  };
+}
+
+function shapeFigure({ depths }: Analysis, layer: "H" | "P", name: string): Table<DepthRow> {
+  const rows = depths.filter(({ depth }) => depth.startsWith(layer));
+  const widest = rows.toSorted((a, b) => b.children - a.children).at(0);
+  return {
+    id: `shape-${layer.toLowerCase()}`,
+    title: `${name}: parents and children by depth`,
+    columns: [
+      column.text("Depth", ({ depth }) => depth),
+      column.count("Parents", ({ parents }) => parents),
+      column.count("Children", ({ children }) => children),
+      column.number("Mean children", ({ meanChildren }) => meanChildren),
+    ],
+    rows,
+    isLong: true,
+    figure: {
+      caption: `Each band runs from the parents above to the children below; stronger colours have more children to a parent. Widest at ${widest?.depth ?? "none"}.`,
+      draw: () => treeShape(rows),
+    },
+  };
+}
+
+const OF_ALL = "of all keys";
+const OF_DEPTH = "of the depth’s nodes";
+const INCREMENTAL = "Incremental reduction of";
+
+/** What rolling keys up would save: the paper's reduction figures and the laws behind compact. */
+export function reductionSection({ reduction, fits, depths }: Analysis): Section {
+  const { hostGlobal, pathGlobal, hostIncremental, pathIncremental } = reduction;
+  return {
+    id: "reduction",
+    title: "Reduction",
+    text:
+      "How much smaller the list of keys gets when the largest sub-trees are replaced by one " +
+      "wildcard each; and the laws that compact uses to decide where.",
+    blocks: [
+      lawTable(fits),
+      [
+        curveFigure("global-host", "Global reduction at hosts", hostGlobal, OF_ALL),
+        curveFigure("global-path", "Global reduction at paths", pathGlobal, OF_ALL),
+        curveFigure("children-host", `${INCREMENTAL} host children`, hostIncremental, OF_DEPTH),
+        curveFigure("children-path", `${INCREMENTAL} path children`, pathIncremental, OF_DEPTH),
+        fitFigure("fit-host", "Mean children by host depth", depths, fits.hostPower, "H"),
+        fitFigure("fit-path", "Mean children by path depth", depths, fits.pathPower, "P"),
+      ],
+    ],
+  };
+}
+
+interface LawRow {
+  readonly law: string;
+  readonly factor: number;
+  readonly exponent: number;
+  readonly points: number;
+  readonly r2: number;
+}
+
+function lawTable({ hostPower, pathPower, heaps }: Analysis["fits"]): Table<LawRow> {
+  return {
+    id: "laws",
+    title: "Fitted laws",
+    columns: [
+      column.text("Law", ({ law }) => law),
+      column.number("Factor", ({ factor }) => factor, { digits: 4 }),
+      column.number("Exponent", ({ exponent }) => exponent, { digits: 4 }),
+      column.count("Points", ({ points }) => points),
+      column.number("R²", ({ r2, points }) => (points < MIN_FIT_POINTS ? null : r2), {
+        digits: 3,
+        help: "How well the law fits; none for so few points that any law does",
+      }),
+    ],
+    rows: [
+      ...(hostPower === undefined ? [] : [powerRow("hosts", hostPower)]),
+      ...(pathPower === undefined ? [] : [powerRow("paths", pathPower)]),
+      ...(heaps === undefined ? [] : [heapsRow(heaps)]),
+    ],
+  };
+}
+
+function powerRow(of: string, { a, k, points, r2 }: PowerLawFit): LawRow {
+  const law = `children of ${of} = factor · depth^exponent`;
+  return { law, factor: a, exponent: -k, points, r2 };
+}
+
+function heapsRow({ k, beta, points, r2 }: HeapsFit): LawRow {
+  return { law: "originals = factor · mementos^exponent", factor: k, exponent: beta, points, r2 };
+}
+
+interface CurveRow {
+  readonly depth: string;
+  readonly x: number;
+  readonly y: number;
+  readonly law: number | null;
+}
+
+function curveFigure(
+  id: string,
+  title: string,
+  curves: readonly ReductionCurve[],
+  of: string,
+): Table<CurveRow> {
+  const shown = curves.filter(({ points }) => (points.at(-1)?.y ?? 0) > 0).slice(0, MAX_CURVES);
+  const laws = shown.flatMap(({ depth, heaps }) =>
+    heaps === undefined ? [] : [`${depth} ${heaps.beta.toFixed(2)}`],
+  );
+  return {
+    id,
+    title,
+    columns: [
+      column.text("Depth", ({ depth }) => depth),
+      column.count("Nodes rolled up", ({ x }) => x),
+      column.share("Reduction", ({ y }) => y, { digits: 3 }),
+      column.share("Heaps’ law", ({ law }) => law, { digits: 3 }),
+    ],
+    rows: shown.flatMap(({ depth, points, heaps }) =>
+      points.map(({ x, y }) => ({
+        depth,
+        x,
+        y,
+        law: heaps === undefined ? null : heaps.k * x ** heaps.beta,
+      })),
+    ),
+    isLong: true,
+    figure: {
+      caption: `The share ${of} that is gone when nodes are rolled up, largest first. A curve that rises early has a few very large nodes. Exponents β of Heaps’ law: ${laws.join(", ")}.`,
+      draw: () =>
+        lineChart({
+          x: { name: "nodes rolled up (log)", isLog: true },
+          y: { name: "reduction (%)", text: shortPercent },
+          series: [
+            ...shown.map(({ depth, points }) => ({ name: depth, points })),
+            ...shown.map((one, color) => ({ ...heapsSeries(one), color })),
+          ],
+          steps: shown.length,
+          legend: [
+            ...shown.map(({ depth }, color) => ({ name: depth, color })),
+            { name: "Heaps’ law", style: "dashed", color: NEUTRAL },
+          ],
+        }),
+    },
+  };
+}
+
+/** The fitted law, as far as it stays below the curve's own top. */
+function heapsSeries({ depth, points, heaps }: ReductionCurve): Series {
+  const top = points.at(-1)?.y ?? 0;
+  return {
+    name: `${depth}, Heaps’ law`,
+    style: "dashed",
+    points:
+      heaps === undefined
+        ? []
+        : points
+            .filter(({ x }) => x > 0)
+            .map(({ x }) => ({ x, y: heaps.k * x ** heaps.beta }))
+            .filter(({ y }) => y <= top),
+  };
+}
+
+function fitFigure(
+  id: string,
+  title: string,
+  depths: readonly DepthRow[],
+  law: PowerLawFit | undefined,
+  layer: "H" | "P",
+): Table<DepthRow & { level: number }> {
+  // A host of depth d is rolled up by its children at d + 1; a path by those at d.
+  const offset = layer === "H" ? 1 : 0;
+  const first = layer === "H" ? 3 : 1;
+  const rows = depths
+    .filter(({ depth }) => depth.startsWith(layer))
+    .map((row) => ({ ...row, level: Number(row.depth.slice(1)) }))
+    .filter(({ level }) => level >= first && level <= 9);
+  const points = rows.map(({ depth, level, meanChildren }) => ({
+    x: level - offset,
+    y: meanChildren,
+    label: depth,
+  }));
+  const steps = Array.from({ length: 33 }, (_, i) => 1 + i / 4);
+  const last = Math.max(1, ...points.map(({ x }) => x));
+  const from = Math.min(last, ...points.map(({ x }) => x));
+  return {
+    id,
+    title,
+    columns: [
+      column.text("Depth", ({ depth }) => depth),
+      column.number("Mean children", ({ meanChildren }) => meanChildren),
+      column.number("Fit", ({ level }) =>
+        law === undefined ? null : law.a * (level - offset) ** -law.k,
+      ),
+    ],
+    rows,
+    isLong: true,
+    figure: {
+      caption:
+        law === undefined
+          ? "Too few depths to fit a power law."
+          : `Children = ${law.a.toPrecision(4)} · depth^−${law.k.toFixed(3)} (${fitQuality(law, "R²")}), fitted as in the paper: ${layer === "H" ? "H3 to H9, where depth is 2 at H3" : "P1 to P9, where depth is 1 at P1"}.`,
+      draw: () =>
+        lineChart({
+          x: { name: "depth", text: (depth) => `${layer}${depth + offset}`, isWhole: true },
+          y: { name: "mean children", text: (value) => String(Number(value.toFixed(2))) },
+          series: [
+            { name: "archive", points, style: "points" },
+            ...(law === undefined
+              ? []
+              : [
+                  {
+                    name: "power law",
+                    style: "dashed" as const,
+                    points: steps
+                      .filter((x) => x >= from && x <= last)
+                      .map((x) => ({ x, y: law.a * x ** -law.k })),
+                  },
+                ]),
+          ],
+        }),
+    },
+  };
+}
+
+const ROW_HEIGHT = 34;
+const TOP = 28;
+const MIDDLE = 182;
+const HALF_WIDTH = 128;
+const PARENTS = CHART.width - 82;
+const CHILDREN = CHART.width - 2;
+const LEVELS = 9;
+
+/**
+ * Draws the shape of one layer of the tree of keys, as the paper's figure: at each depth a band from
+ * the parents above to the children below, in a stronger colour for more children to a parent.
+ */
+function treeShape(rows: readonly DepthRow[]): Drawing {
+  const height = TOP + rows.length * ROW_HEIGHT + 12;
+  const widest = Math.max(1, ...rows.map(({ children }) => children));
+  const most = Math.max(1, ...rows.map(({ meanChildren }) => Math.log10(meanChildren + 1)));
+  const half = (count: number): number => Math.max(1, (count / widest) * HALF_WIDTH);
+  const bands = rows.map((row, i) => {
+    const y = TOP + i * ROW_HEIGHT;
+    const [upper, lower] = [half(row.parents), half(row.children)];
+    const shade = Math.max(1, Math.round((Math.log10(row.meanChildren + 1) / most) * LEVELS));
+    const tip = `${row.depth}: ${formatCount(row.parents)} parents, ${formatCount(row.children)} children, ${row.meanChildren.toFixed(2)} on average`;
+    const corners = [
+      [MIDDLE - upper, y],
+      [MIDDLE + upper, y],
+      [MIDDLE + lower, y + ROW_HEIGHT - 4],
+      [MIDDLE - lower, y + ROW_HEIGHT - 4],
+    ];
+    const path = corners.map(([x = 0, at = 0]) => `${px(x)} ${px(at)}`).join("L");
+    const middle = px(y + ROW_HEIGHT / 2 - 2);
+    return `<path class="heat h${shade}" d="M${path}Z" data-tip="${escapeHtml(tip)}"/><text class="tick strong" x="2" y="${middle}" dy="0.32em">${escapeHtml(row.depth)}</text><text class="tick" x="${PARENTS}" y="${middle}" dy="0.32em" text-anchor="end">${formatShort(row.parents)}</text><text class="tick" x="${CHILDREN}" y="${middle}" dy="0.32em" text-anchor="end">${formatShort(row.children)}</text>`;
+  });
+  const names = `<text class="name" x="2" y="17">depth</text><text class="name" x="${PARENTS}" y="17" text-anchor="end">parents</text><text class="name" x="${CHILDREN}" y="17" text-anchor="end">children</text>`;
+  return { marks: names + bands.join(""), height };
+}

@@ -1,0 +1,298 @@
+import { formatAmount, formatCount, formatShort, shortPercent } from "../../format.ts";
+import { lineChart, type Series } from "../../page/chart/line-chart.ts";
+import { roundMin } from "../../page/chart/scales.ts";
+import type {
+  AnswerCounts,
+  AsOfFreshness,
+  Evaluation,
+  EvaluationReport,
+  LaterCounts,
+} from "../evaluate/evaluation.ts";
+import type { TracePoint } from "../evaluate/paper-maps.ts";
+import { column, type Column, type Fact, type Report, type Section, type Table } from "./report.ts";
+
+/** How well maps answer lookups, and at what cost: the paper's table and figures. */
+export function evaluationReport(report: EvaluationReport): Report {
+  const { all, truth, base, trace } = report;
+  const losers = all.filter(({ recall }) => recall < 1).length;
+  const [first] = all;
+  return {
+    name: "evaluation",
+    title: "Cost and accuracy of maps",
+    lead: `${formatAmount(all.length, "map was", "maps were")} looked up ${formatCount(first?.lookups ?? 0)} times each. ${losers === 0 ? "None lost anything that is held (recall 1)." : `Maps that lose something that is held: ${losers}.`}`,
+    facts: first === undefined ? [] : lookupFacts(first, all),
+    sections: [
+      {
+        id: "maps",
+        title: "Maps",
+        text: `All maps that were measured.${base === undefined ? "" : " Each is made of its input, which has one larger weight; the base has all keys."}`,
+        blocks: [mapTable(report), { notes: legend(report) }],
+      },
+      {
+        id: "accuracy",
+        title: "Cost and accuracy",
+        text: `Accuracy is the share of correct answers by key, which has no query; cost is the lines of a map for each ${basisOf(all)} of the truth. Better maps are nearer the top left.`,
+        blocks: [
+          [
+            accuracyFigure("cost-accuracy", "Accuracy by relative cost", all, {
+              name: "relative cost (%, log)",
+              text: (value) => `${Number((value * 100).toPrecision(3))} %`,
+              of: ({ relativeCost }) => relativeCost,
+            }),
+            accuracyFigure("size-accuracy", "Accuracy by size after gzip", all, {
+              name: "bytes after gzip (log)",
+              text: formatShort,
+              of: ({ gzipBytes }) => gzipBytes,
+            }),
+          ],
+        ],
+      },
+      ...(first?.asOf === undefined ? [] : [freshnessSection(first.asOf, all)]),
+      ...(trace === undefined ? [] : [traceSection(trace)]),
+    ],
+    data: all.map((one) => ({ ...one, truth })),
+  };
+}
+
+function basisOf([first]: readonly Evaluation[]): string {
+  return first?.costBasis === "originals" ? "original" : "key";
+}
+
+function heldOf({ truePositives, falseNegatives }: AnswerCounts): number {
+  return truePositives + falseNegatives;
+}
+
+function lookupFacts(first: Evaluation, all: readonly Evaluation[]): Fact[] {
+  const { uris, heldHosts, lookups } = first;
+  // What is not a map is not one to publish.
+  const maps = all.filter(({ lines, accuracy }) => lines !== null && accuracy !== null);
+  const best = maps.toSorted((a, b) => (b.accuracy ?? 0) - (a.accuracy ?? 0)).at(0);
+  if (lookups === 0) return [{ name: "Maps", unit: "count", value: all.length }];
+  return [
+    { name: "Maps", unit: "count", value: all.length },
+    { name: "Keys looked up", unit: "count", value: lookups },
+    { name: "Keys held", unit: "count", value: heldOf(first) },
+    { name: "Keys on held hosts", unit: "count", value: heldHosts.keys.lookups },
+    ...(uris === null
+      ? []
+      : ([
+          { name: "URIs looked up", unit: "count", value: uris.lookups },
+          { name: "URIs held", unit: "count", value: heldOf(uris) },
+        ] as const)),
+    {
+      name: "Best accuracy by key",
+      unit: "ratio",
+      value: best?.accuracy ?? null,
+      remark: best?.map,
+    },
+  ];
+}
+
+/** What the columns mean, for readers of the terminal. */
+function legend({ all, truth, base }: EvaluationReport): string[] {
+  const [first] = all;
+  if (first === undefined) return [];
+  return [
+    ...(truth.noUris === null ? [] : [`no accuracy of URIs: ${truth.noUris}`]),
+    ...(base === undefined
+      ? []
+      : ["Wh, Wp: weights of hosts and paths; each map is made of its input"]),
+    `cost: lines for each of ${formatCount(first.costDivisor)} ${first.costBasis}; size and gzip in bytes`,
+    "keys, URIs: the share of correct answers by key, without query, and by URI",
+    "hosts: the share of correct answers to keys whose host is held",
+    "precision: the share of keys reported present that are held; false: of keys not held, the share reported present; saved: the share of lookups that need no request",
+    ...(first.freshness === null
+      ? []
+      : [
+          first.asOf === undefined
+            ? "fresh: the share of the keys of --future, not held yet, that is reported present"
+            : "fresh: the share of originals first captured later that is reported present",
+        ]),
+  ];
+}
+
+function shareOf(part: number, all: number): number | null {
+  return all === 0 ? null : part / all;
+}
+
+function mapTable({ all, base }: EvaluationReport): Table<Evaluation> {
+  const ofSweep: Column<Evaluation>[] = [
+    column.number("Wh", ({ made }) => made?.hostWeight ?? "inf"),
+    column.number("Wp", ({ made }) => made?.pathWeight ?? "inf"),
+    column.text("Input", ({ made }) => made?.input ?? ""),
+    column.count("Roll-ups", ({ made }) => made?.rollUps ?? null),
+    column.number("Seconds", ({ made }) => made?.seconds ?? null),
+  ];
+  const ofUris: Column<Evaluation>[] = [
+    column.ratio("URIs", ({ uriAccuracy }) => uriAccuracy),
+    column.ratio("Hosts, URIs", ({ heldHosts }) => heldHosts.uris?.accuracy ?? null),
+  ];
+  return {
+    id: "map-table",
+    title: "Cost and accuracy of maps",
+    columns: [
+      column.text("Map", ({ map }) => map),
+      ...(base === undefined ? [] : ofSweep),
+      column.count("Lines", ({ lines }) => lines),
+      column.count("Size", ({ bytes }) => bytes),
+      column.count("Gzip", ({ gzipBytes }) => gzipBytes),
+      column.share("Cost", ({ relativeCost }) => relativeCost),
+      column.ratio("Keys", ({ keyAccuracy }) => keyAccuracy),
+      ...(all.some(({ uris }) => uris !== null) ? ofUris : []),
+      column.ratio("Hosts", ({ heldHosts }) => heldHosts.keys.accuracy),
+      column.ratio("Recall", ({ recall }) => recall),
+      column.ratio("Precision", (row) =>
+        shareOf(row.truePositives, row.truePositives + row.falsePositives),
+      ),
+      column.share("False", (row) =>
+        shareOf(row.falsePositives, row.falsePositives + row.trueNegatives),
+      ),
+      column.share("Saved", (row) => shareOf(row.trueNegatives + row.falseNegatives, row.lookups)),
+      ...(all.some(({ freshness }) => freshness !== null)
+        ? [column.ratio<Evaluation>("Fresh", ({ freshness }) => freshness)]
+        : []),
+    ],
+    rows: base === undefined ? all : [base, ...all],
+  };
+}
+
+/** Maps made alike are one series: by host weight, or by the first word of their names. */
+function seriesOf(
+  all: readonly Evaluation[],
+  x: { text: (value: number) => string; of: (evaluation: Evaluation) => number | null },
+): Series[] {
+  const groups = new Map<string, Evaluation[]>();
+  for (const evaluation of all) {
+    const { made, map } = evaluation;
+    const name = made === undefined ? (map.split(" ")[0] ?? map) : `Wh ${made.hostWeight}`;
+    groups.set(name, [...(groups.get(name) ?? []), evaluation]);
+  }
+  return [...groups].map(([name, list]) => ({
+    name,
+    points: list
+      .flatMap((evaluation) => {
+        const { map, accuracy } = evaluation;
+        const at = x.of(evaluation);
+        if (at === null || accuracy === null) return [];
+        return [{ x: at, y: accuracy, label: `${map} at ${x.text(at)}` }];
+      })
+      .toSorted((a, b) => a.x - b.x),
+  }));
+}
+
+function accuracyFigure(
+  id: string,
+  title: string,
+  all: readonly Evaluation[],
+  x: { name: string; text: (value: number) => string; of: (one: Evaluation) => number | null },
+): Table<Evaluation> {
+  const min = roundMin(
+    all.flatMap(({ accuracy }) => accuracy ?? []),
+    1,
+  );
+  const start = min === 0 ? "" : ` The axis of accuracy begins at ${shortPercent(min)}.`;
+  const series = seriesOf(all, x);
+  return {
+    id,
+    title,
+    columns: [
+      column.text("Map", ({ map }) => map),
+      id === "cost-accuracy" ? column.share("Cost", x.of) : column.count("Gzip", x.of),
+      column.ratio("Keys", ({ keyAccuracy }) => keyAccuracy),
+      column.ratio("URIs", ({ uriAccuracy }) => uriAccuracy),
+    ],
+    rows: all,
+    isLong: true,
+    figure: {
+      caption: `Each point is a map; maps made alike are joined by a line.${start}`,
+      draw: () =>
+        lineChart({
+          x: { name: x.name, isLog: true, text: x.text },
+          y: { name: "accuracy (%)", text: shortPercent, min, max: 1 },
+          series: series.flatMap((one, color) => [
+            { ...one, color },
+            { ...one, name: `${one.name}, maps`, color, style: "points" as const },
+          ]),
+          // Weights have an order; names do not.
+          steps: all[0]?.made === undefined ? undefined : series.length,
+          legend: series.map((one, color) => ({ ...one, color })),
+        }),
+    },
+  };
+}
+
+type PeriodRow = LaterCounts & { readonly map: string; readonly period: string };
+
+/** What maps made as of a date say of the time after it. */
+function freshnessSection({ date, periods }: AsOfFreshness, all: readonly Evaluation[]): Section {
+  const table: Table<PeriodRow> = {
+    id: "freshness-periods",
+    title: `Captured after ${date}, and reported present`,
+    columns: [
+      column.text("Map", ({ map }) => map),
+      column.text("Period", ({ period }) => period),
+      column.count("Captures", ({ captures }) => captures),
+      column.share("Present", (row) => shareOf(row.capturesPresent, row.captures)),
+      column.count("New originals", ({ newOriginals }) => newOriginals),
+      column.share("New present", (row) => shareOf(row.newOriginalsPresent, row.newOriginals)),
+    ],
+    rows: all.flatMap(({ map, asOf }) => (asOf?.periods ?? []).map((row) => ({ map, ...row }))),
+    totals: all.flatMap(({ map, asOf }) =>
+      asOf === undefined ? [] : [{ map, period: "all", ...asOf }],
+    ),
+    figure: {
+      caption: `Of the originals first captured in each period after ${date}, the share that each map reports present.`,
+      draw: () =>
+        lineChart({
+          x: {
+            name: `periods after ${date}`,
+            text: (value) => periods[Math.round(value) - 1]?.period ?? "",
+          },
+          y: { name: "reported present (%)", text: shortPercent, min: 0, max: 1 },
+          series: all.map(({ map, asOf }) => ({
+            name: map,
+            points: (asOf?.periods ?? []).flatMap((row, i) => {
+              const y = shareOf(row.newOriginalsPresent, row.newOriginals);
+              return y === null ? [] : [{ x: i + 1, y, label: row.period }];
+            }),
+          })),
+        }),
+    },
+  };
+  return {
+    id: "freshness",
+    title: "Freshness",
+    text: `The maps know captures up to ${date}. The more of the later ones they report present, the longer they may be used.`,
+    blocks: [table],
+  };
+}
+
+function traceSection(trace: readonly TracePoint[]): Section {
+  const points = trace.map(({ processed, produced }) => ({ x: processed, y: produced }));
+  const table: Table<TracePoint> = {
+    id: "processed-produced",
+    title: "Rows processed and produced",
+    columns: [
+      column.count("Processed", ({ processed }) => processed),
+      column.count("Produced", ({ produced }) => produced),
+    ],
+    rows: trace,
+    isLong: true,
+    figure: {
+      caption:
+        "A stretch of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.",
+      draw: () =>
+        lineChart({
+          x: { name: "rows processed" },
+          y: { name: "rows produced" },
+          series: [{ name: "compacted", points }],
+        }),
+    },
+  };
+  return {
+    id: "trace",
+    title: "Compaction at work",
+    text: "What a roll-up does, seen closely.",
+    blocks: [table],
+  };
+}

@@ -1,0 +1,145 @@
+import { formatAmount, formatCount, formatPercent } from "../../format.ts";
+import { rowChart } from "../../page/chart/bar-charts.ts";
+import type { ArchiveRow, LogReport } from "../logs/log-report.ts";
+import {
+  column,
+  type Fact,
+  factTable,
+  type GridRow,
+  heatFigure,
+  type Report,
+  type Table,
+} from "./report.ts";
+
+/** What archives are asked for, according to the logs of an aggregator. */
+export function logsReport(logs: LogReport): Report {
+  const { counts, all, archives, overlap, asked } = logs;
+  return {
+    name: "logs",
+    title: "What archives are asked for",
+    lead: `${formatAmount(counts.requests, "request")} to an aggregator became ${formatAmount(all.requests, "request")} to ${formatAmount(archives.length, "archive")}. ${formatPercent(all.hitShare)} % of those were hits.`,
+    facts: [
+      { name: "Requests", unit: "count", value: counts.requests },
+      { name: "Requests to archives", unit: "count", value: all.requests },
+      { name: "Hits", unit: "share", value: all.hitShare, remark: formatCount(all.hits) },
+      { name: "Misses", unit: "share", value: all.missShare, remark: formatCount(all.misses) },
+      { name: "Errors", unit: "share", value: all.errorShare, remark: formatCount(all.errors) },
+      { name: "Originals requested", unit: "count", value: asked + logs.unknown },
+    ],
+    sections: [
+      {
+        id: "archives",
+        title: "Archives",
+        text: "How each archive responded when it was asked for the mementos of a URI.",
+        blocks: [archiveTable(logs), archiveBars(logs)],
+      },
+      {
+        id: "overlap",
+        title: "Overlap",
+        text:
+          overlap.source === "index"
+            ? "Mementos are counted in the index."
+            : "Mementos are counted in the responses of archives; an index also shows what nobody requests.",
+        blocks: asked === 0 ? [] : [overlapTable(logs)],
+      },
+      {
+        id: "missing",
+        title: "Seed candidates",
+        text: "The most requested URIs that are not held: candidates for seeds. URIs whose responses failed or are ambiguous are excluded.",
+        blocks: [
+          {
+            id: "missing-table",
+            title: "Requested but not held: candidates for seeds",
+            columns: [
+              column.text("URI", ({ uri }) => uri),
+              column.count("Requests", ({ requests }) => requests),
+            ],
+            rows: logs.missing,
+          } satisfies Table<LogReport["missing"][number]>,
+        ],
+      },
+      {
+        id: "read",
+        title: "What was read",
+        text: "The lines of the logs, and the originals that were requested.",
+        blocks: [factTable("read-table", "What was read", readFacts(logs))],
+      },
+    ],
+    data: logs,
+  };
+}
+
+function readFacts({ counts, asked, askedAndHeld, unknown, unknownShare }: LogReport): Fact[] {
+  return [
+    { name: "Lines", unit: "count", value: counts.lines },
+    { name: "Lines of another kind", unit: "count", value: counts.otherLines },
+    { name: "Responses that fit several URIs", unit: "count", value: counts.ambiguous },
+    { name: "Originals that are held", unit: "count", value: askedAndHeld },
+    { name: "Originals that are not held", unit: "count", value: asked - askedAndHeld },
+    { name: "Originals unknown: responses failed or pending", unit: "count", value: unknown },
+    { name: "Share of originals that are unknown", unit: "share", value: unknownShare },
+  ];
+}
+
+function archiveTable({ archives, all }: LogReport): Table<ArchiveRow> {
+  return {
+    id: "archive-table",
+    title: "Responses by archive",
+    columns: [
+      column.text("Archive", ({ archive }) => archive),
+      column.count("Requests", ({ requests }) => requests),
+      column.share("Hit", ({ hitShare }) => hitShare),
+      column.share("Miss", ({ missShare }) => missShare),
+      column.share("Error", ({ errorShare }) => errorShare),
+      column.count("Pauses", ({ sleeps }) => sleeps, {
+        help: "How often the archive was left out because it had failed too often",
+      }),
+    ],
+    rows: archives,
+    totals: [all],
+  };
+}
+
+function archiveBars(logs: LogReport): Table<ArchiveRow> {
+  const { archives } = logs;
+  return {
+    ...archiveTable(logs),
+    id: "archive-bars",
+    totals: [],
+    isLong: true,
+    figure: {
+      caption: "Share of hits, misses and errors of each archive, that with the most hits first.",
+      draw: () =>
+        rowChart({
+          layers: [
+            { name: "hits", color: 0 },
+            { name: "misses", color: 7 },
+            { name: "errors", color: 1 },
+          ],
+          bars: archives.map(({ archive, hitShare, missShare, errorShare }) => ({
+            name: archive,
+            values: [hitShare, missShare, errorShare],
+          })),
+        }),
+    },
+  };
+}
+
+/** Originals by mementos and requests, up to the largest magnitude that has any. */
+function overlapTable({ overlap: { cells, magnitudes } }: LogReport): Table<GridRow> {
+  const used = cells.flatMap((row, i) => row.flatMap((cell, j) => (cell ? [Math.max(i, j)] : [])));
+  const shown = Math.max(1, ...used) + 1;
+  return heatFigure({
+    id: "overlap-map",
+    title: "Originals by mementos (rows) and requests (columns)",
+    caption:
+      "Originals by how many mementos they have (rows) and how often they were requested (columns). Ones are 1 to 9, Tens 10 to 99. The Zero row is requested but not held; the Zero column is never requested.",
+    corner: "Mementos",
+    columnName: "requests",
+    columns: magnitudes.slice(0, shown),
+    rows: cells
+      .slice(0, shown)
+      .map((row, i) => ({ name: magnitudes[i], cells: row.slice(0, shown) })),
+    showsNumbers: true,
+  });
+}

@@ -1,0 +1,193 @@
+import { formatBytes, formatCount, formatDecimal, formatPercent } from "../../format.ts";
+import type { Drawing } from "../../page/chart/drawing.ts";
+import { type HeatMap, heatMap } from "../../page/chart/heat-map.ts";
+
+/** A report as data: text, HTML, CSV, LaTeX, SVG and JSON are rendered from it. */
+export interface Report {
+  /** The command; files of the report are named by it. */
+  readonly name: string;
+  readonly title: string;
+  readonly lead: string;
+  /** The numbers to see first. */
+  readonly facts: readonly Fact[];
+  readonly sections: readonly Section[];
+  /** What `--json` writes: one object, or one for each line. */
+  readonly data: object | readonly object[];
+}
+
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  /** One or two sentences on what the section shows. */
+  readonly text: string;
+  /** A list within the list stands side by side where there is room. */
+  readonly blocks: readonly (Block | readonly Block[])[];
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- each table has rows of its own type
+export type Block = Table<any> | Notes;
+
+/** Sentences below what they are about. */
+interface Notes {
+  readonly notes: readonly string[];
+}
+
+export type Value = string | number | null;
+
+/** What a value is. A share is a fraction, and shown in percents; a ratio is shown as it is. */
+export interface Format {
+  readonly unit: "text" | "count" | "bytes" | "share" | "ratio" | "number";
+  readonly digits?: number | undefined;
+}
+
+export interface Fact extends Format {
+  readonly name: string;
+  readonly value: Value;
+  readonly remark?: string | undefined;
+}
+
+export interface Column<Row> extends Format {
+  readonly name: string;
+  /** What the column means, for readers who do not know the term. */
+  readonly help?: string | undefined;
+  readonly value: (row: Row) => Value;
+  /** Where each row has a format of its own. */
+  readonly formatOf?: ((row: Row) => Format) | undefined;
+}
+
+export interface Table<Row> {
+  readonly id: string;
+  readonly title: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** Sums, which stay below when rows are sorted. */
+  readonly totals?: readonly Row[] | undefined;
+  /** The rows as a drawing, with what a reader should see in it; the table is then folded away below it. */
+  readonly figure?: { readonly caption: string; readonly draw: () => Drawing } | undefined;
+  /** True for tables that a terminal does not show: they are long, or have the numbers of another. */
+  readonly isLong?: boolean | undefined;
+}
+
+type Of<Row> = Column<Row>["value"];
+type More = Pick<Column<never>, "help" | "digits">;
+
+export const column = {
+  text: <Row>(name: string, value: Of<Row>): Column<Row> => ({ name, unit: "text", value }),
+  count: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
+    name,
+    unit: "count",
+    value,
+    ...more,
+  }),
+  share: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
+    name,
+    unit: "share",
+    value,
+    ...more,
+  }),
+  ratio: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
+    name,
+    unit: "ratio",
+    value,
+    ...more,
+  }),
+  number: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
+    name,
+    unit: "number",
+    value,
+    ...more,
+  }),
+};
+
+/** Facts as a table of names and values. */
+export function factTable(id: string, title: string, facts: readonly Fact[]): Table<Fact> {
+  return {
+    id,
+    title,
+    columns: [
+      column.text("Attribute", ({ name }) => name),
+      { name: "Value", unit: "number", value: ({ value }) => value, formatOf: (fact) => fact },
+    ],
+    rows: facts,
+  };
+}
+
+/** A row of a table of numbers by two things; null where a number cannot be known. */
+export interface GridRow {
+  readonly name: string;
+  readonly cells: readonly (number | null)[];
+}
+
+/** A table of counts by two things, such as years and months. */
+export function gridTable({
+  corner,
+  columns,
+  ...table
+}: Omit<Table<GridRow>, "columns"> & {
+  readonly corner: string;
+  readonly columns: readonly string[];
+}): Table<GridRow> {
+  const cells = columns.map((name, i) =>
+    column.count<GridRow>(name, ({ cells: values }) => values[i] ?? null),
+  );
+  return { ...table, columns: [column.text(corner, ({ name }) => name), ...cells] };
+}
+
+/** A grid as a heat map: the more a cell holds, the stronger its colour, by orders of magnitude. */
+export function heatFigure({
+  id,
+  title,
+  caption,
+  ...map
+}: HeatMap & {
+  readonly id: string;
+  readonly title: string;
+  readonly caption: string;
+}): Table<GridRow> {
+  const { corner, columns, rows } = map;
+  const draw = (): Drawing => heatMap(map);
+  return { ...gridTable({ id, title, corner, columns, rows }), figure: { caption, draw } };
+}
+
+export function isTable(block: Block): block is Table<unknown> {
+  return "columns" in block;
+}
+
+/** All tables of a report that have rows, those below drawings included. */
+export function tablesOf({ sections }: Report): Table<unknown>[] {
+  const blocks = sections.flatMap((section) => section.blocks.flat());
+  return blocks.filter(isTable).filter(({ rows }) => rows.length > 0);
+}
+
+/** How a column is headed where its values are shown to people. */
+export function headingOf({ name, unit }: Column<never>): string {
+  return unit === "share" ? `${name} %` : name;
+}
+
+/** A cell of a table, for people. */
+export function cellText<Row>(row: Row, { value, formatOf, ...format }: Column<Row>): string {
+  return formatOf === undefined
+    ? valueText(value(row), format)
+    : factText({ ...formatOf(row), value: value(row) });
+}
+
+/** A fact, for people: with its unit, which a table has in its heading. */
+export function factText({ value, ...format }: Format & { readonly value: Value }): string {
+  const text = valueText(value, format);
+  return format.unit === "share" && typeof value === "number" ? `${text} %` : text;
+}
+
+function valueText(value: Value, { unit, digits }: Format): string {
+  if (value === null) return "-";
+  if (typeof value === "string") return value;
+  if (unit === "share") return formatPercent(value, digits);
+  if (unit === "number") return formatDecimal(value, digits ?? 2);
+  if (unit === "ratio") return ratioText(value, digits ?? 4);
+  return unit === "bytes" ? formatBytes(value) : formatCount(value);
+}
+
+/** Never rounded up to 1: what is lost must be seen. */
+function ratioText(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  return value < 1 && Number(text) === 1 ? `0.${"9".repeat(digits)}` : text;
+}

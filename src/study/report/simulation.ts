@@ -1,0 +1,122 @@
+import { formatAmount, formatCount, shortPercent } from "../../format.ts";
+import { lineChart } from "../../page/chart/line-chart.ts";
+import type { PolicyCounts, PolicyResult } from "../simulate/run-policies.ts";
+import { column, type Report, type Table } from "./report.ts";
+
+/** What a simulation was of. */
+export interface SimulationFacts {
+  readonly archives: number;
+  readonly lookups: number;
+  readonly originals: number;
+  /** Figures are from this many different originals on. */
+  readonly from: number;
+}
+
+/** Routing policies side by side. */
+export function simulationReport(results: readonly PolicyResult[], facts: SimulationFacts): Report {
+  return {
+    name: "simulation",
+    title: "Which archives to ask",
+    lead: `${formatAmount(facts.lookups, "lookup")} of ${formatAmount(facts.originals, "original")}, ${formatAmount(facts.archives, "archive")}, policies side by side.`,
+    facts: [
+      { name: "Archives", unit: "count", value: facts.archives },
+      { name: "Lookups", unit: "count", value: facts.lookups },
+      { name: "Originals", unit: "count", value: facts.originals },
+    ],
+    sections: [
+      {
+        id: "results",
+        title: "Policies",
+        text: `Requests and recall after ${formatCount(facts.from)} different originals. A learner also measures its recall itself, with an interval of 95 %.`,
+        blocks: [policyTable(results)],
+      },
+      {
+        id: "time",
+        title: "Over time",
+        text: "Requests saved and results found, per interval of the stream.",
+        blocks: [
+          [
+            overTime("saved", "Requests saved", results, savedOf),
+            overTime("recall", "Recall of archives", results, recallOf),
+          ],
+        ],
+      },
+    ],
+    data: { ...facts, policies: results },
+  };
+}
+
+function savedOf({ requests, broadcast }: PolicyCounts): number {
+  return broadcast === 0 ? 0 : 1 - requests / broadcast;
+}
+
+function recallOf({ keptHits, hits }: PolicyCounts): number {
+  return hits === 0 ? 1 : keptHits / hits;
+}
+
+function policyTable(results: readonly PolicyResult[]): Table<PolicyResult> {
+  return {
+    id: "policies",
+    title: "Policies",
+    columns: [
+      column.text("Policy", ({ policy }) => policy),
+      column.count("Requests", ({ total }) => total.requests),
+      column.share("Saved", ({ total }) => savedOf(total), { digits: 1 }),
+      column.ratio("Recall", ({ total }) => recallOf(total), {
+        help: "Of archives: the share of those with mementos that were asked",
+      }),
+      column.ratio(
+        "Mementos",
+        ({ total: { keptMementos, mementos } }) => (mementos === 0 ? 1 : keptMementos / mementos),
+        { help: "The share of all mementos that were found" },
+      ),
+      column.ratio("Measured", ({ learning }) => learning?.hits?.value ?? null, {
+        digits: 3,
+        help: "The recall of archives as the learner measured it",
+      }),
+      column.ratio("From", ({ learning }) => learning?.hits?.low ?? null, { digits: 3 }),
+      column.ratio("To", ({ learning }) => learning?.hits?.high ?? null, { digits: 3 }),
+    ],
+    rows: results,
+  };
+}
+
+interface TimeRow {
+  readonly until: number;
+  readonly values: readonly number[];
+}
+
+function overTime(
+  id: string,
+  title: string,
+  results: readonly PolicyResult[],
+  of: (counts: PolicyCounts) => number,
+): Table<TimeRow> {
+  const [first] = results;
+  return {
+    id,
+    title: `${title} over time`,
+    columns: [
+      column.count("Lookups", ({ until }) => until),
+      ...results.map(({ policy }, i) =>
+        column.share<TimeRow>(policy, ({ values }) => values[i], { digits: 1 }),
+      ),
+    ],
+    rows: first.parts.map(({ until }, part) => ({
+      until,
+      values: results.map(({ parts }) => of(parts[part])),
+    })),
+    figure: {
+      caption: `${title}, per interval of the stream; lookups on a log scale.`,
+      draw: () =>
+        lineChart({
+          x: { name: "lookups", isLog: true },
+          y: { name: title.toLowerCase(), text: shortPercent },
+          series: results.map(({ policy, parts }) => ({
+            name: policy,
+            points: parts.map((part) => ({ x: part.until, y: of(part) })),
+          })),
+        }),
+    },
+  };
+}

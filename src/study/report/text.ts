@@ -1,0 +1,100 @@
+import { shortened, TEXT_WIDTH, wrapped } from "../../format.ts";
+import {
+  cellText,
+  type Column,
+  factText,
+  headingOf,
+  isTable,
+  type Report,
+  type Table,
+} from "./report.ts";
+
+const GAP = 2;
+/** Texts lose their middle before a table is broken, down to this many characters. */
+const MIN_TEXT = 24;
+
+/** A report for a terminal, in at most 80 columns. */
+export function reportText({ facts, sections }: Report): string {
+  const names = Math.max(0, ...facts.map(({ name }) => name.length));
+  const blocks = [
+    facts.flatMap((fact) =>
+      wrapped(
+        `${fact.name.padEnd(names)}  ${factText(fact)}  ${fact.remark ?? ""}`.trimEnd(),
+        TEXT_WIDTH,
+      ),
+    ),
+  ];
+  for (const block of sections.flatMap((section) => section.blocks.flat())) {
+    if (!isTable(block)) blocks.push(block.notes.flatMap((note) => wrapped(note, TEXT_WIDTH)));
+    else if (block.isLong !== true) blocks.push(...tableLines(block));
+  }
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+/** A column with all its cells, its heading first. */
+interface Cells {
+  readonly cells: readonly string[];
+  readonly isText: boolean;
+  readonly width: number;
+}
+
+/**
+ * The lines of a table, without their ends; none for a table without rows. What is too wide goes on in
+ * further tables that repeat the first column.
+ */
+export function tableLines<Row>({ title, columns, rows, totals = [] }: Table<Row>): string[][] {
+  if (rows.length === 0) return [];
+  const [first, ...rest] = columns.map((column) => cellsOf(column, [...rows, ...totals]));
+  const parts: [Cells, ...Cells[]][] = [[first]];
+  for (const cells of rest) {
+    const last = parts.at(-1) ?? [first];
+    if (last.length > 1 && leastWidth([...last, cells]) > TEXT_WIDTH) parts.push([first, cells]);
+    else last.push(cells);
+  }
+  return parts.map((part, i) => partLines(`${title}${i === 0 ? "" : " (continued)"}`, part));
+}
+
+function cellsOf<Row>(column: Column<Row>, rows: readonly Row[]): Cells {
+  const cells = [headingOf(column), ...rows.map((row) => cellText(row, column))];
+  return {
+    cells,
+    isText: column.unit === "text",
+    width: Math.max(...cells.map(({ length }) => length)),
+  };
+}
+
+function leastWidth(columns: readonly Cells[]): number {
+  const widths = columns.map(({ isText, width }) => (isText ? Math.min(width, MIN_TEXT) : width));
+  return widths.reduce((sum, width) => sum + width + GAP, -GAP);
+}
+
+function partLines(title: string, columns: readonly Cells[]): string[] {
+  const widths = columns.map(({ width }) => width);
+  for (;;) {
+    const over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - TEXT_WIDTH;
+    if (over <= 0) break;
+    const texts = widths.filter((_, i) => columns[i].isText);
+    const widest = widths.findIndex(
+      (width, i) => columns[i].isText && width === Math.max(...texts),
+    );
+    // The next text is to give way, too, once they are equal.
+    const next = Math.max(0, ...texts.filter((width) => width < widths[widest]));
+    widths[widest] = Math.max(
+      1,
+      widths[widest] - Math.max(1, Math.min(over, widths[widest] - next)),
+    );
+  }
+  const line = (row: number): string =>
+    columns
+      .map(({ cells, isText }, i) =>
+        isText
+          ? shortened(cells[row], widths[i]).padEnd(widths[i])
+          : cells[row].padStart(widths[i]),
+      )
+      .join(" ".repeat(GAP))
+      .trimEnd();
+  const lines = columns[0].cells.map((_, row) => line(row));
+  const rule = "-".repeat(Math.max(...lines.map(({ length }) => length)));
+  return [shortened(title, TEXT_WIDTH), rule, ...lines];
+}

@@ -1,0 +1,298 @@
+import { compareBytes, markLength } from "../bytes/bytes.ts";
+import { isMementoMapError, MementoMapError, type Position, quote } from "../errors.ts";
+import {
+  checkSize,
+  DEFAULT_FIELDS,
+  type Header,
+  isJsonObject,
+  parseHeader,
+  refuseForeignFile,
+  refuseNoRecords,
+  SIZE_HEADER,
+  startsHeader,
+  UkvsHeaders,
+} from "./header.ts";
+import { lineEnd, nextLine } from "./row.ts";
+import type { SourceLines } from "../bytes/byte-source.ts";
+import { parseFrequency } from "./frequency.ts";
+import { parseRecord } from "./record.ts";
+
+/** What the `page` member of `!meta` says. */
+export interface PageMark {
+  readonly number: number;
+  readonly of: number;
+  /** The first and last key of the page; none on an empty page. */
+  readonly first?: string;
+  readonly last?: string;
+}
+
+/**
+ * Reads what a header says about pages; undefined for a map that is whole. A part (see part-mark.ts) is
+ * a page that does not say which keys it has.
+ *
+ * @throws MM_BAD_HEADER when it makes no sense.
+ */
+export function pageMark(headers: UkvsHeaders, source: string): PageMark | undefined {
+  const mark = headers.meta["page"] ?? headers.meta["part"];
+  if (mark === undefined) return undefined;
+  const { number, of, first, last } = isJsonObject(mark) ? mark : {};
+  if (!isCount(number) || !isCount(of) || number > of) {
+    throw new MementoMapError(
+      "MM_BAD_HEADER",
+      `the page in "!meta" is ${quote(JSON.stringify(mark) ?? "")}; expected {"number": 1, "of": 2, …}`,
+      { position: { source } },
+    );
+  }
+  return {
+    number,
+    of,
+    ...(typeof first === "string" ? { first } : {}),
+    ...(typeof last === "string" ? { last } : {}),
+  };
+}
+
+/** The same headers, of the whole map, without `!size`. A `!meta` that says nothing else goes. */
+export function withoutPageMark(headers: UkvsHeaders): UkvsHeaders {
+  return new UkvsHeaders(headers.list.flatMap(withoutPageMember));
+}
+
+function withoutPageMember(header: Header): Header[] {
+  if (header.name === SIZE_HEADER) return [];
+  if (header.name !== "meta" || !isJsonObject(header.value)) return [header];
+  if (!("page" in header.value) && !("part" in header.value)) return [header];
+  const { page: _page, part: _part, ...rest } = header.value;
+  return Object.keys(rest).length === 0 ? [] : [{ name: header.name, value: rest }];
+}
+
+/**
+ * The headers of a map that is to be read as a whole: without the mark of a page, and without `!size`.
+ *
+ * @throws MM_PAGE when it is one page of several; MM_BAD_HEADER.
+ */
+export function wholeMapHeaders(headers: UkvsHeaders, source: string): UkvsHeaders {
+  const mark = pageMark(headers, source);
+  if (mark === undefined || mark.of === 1) return withoutPageMark(headers);
+  throw new MementoMapError(
+    "MM_PAGE",
+    `this is page ${mark.number} of ${mark.of} of a map, not a map; merge the pages first`,
+    { position: { source } },
+  );
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * The keys that a page of a map can speak of: those from its first to its last. Nothing comes before
+ * the first page, and nothing after the last.
+ */
+export class PageRange {
+  readonly mark: PageMark;
+  readonly #source: string;
+  readonly #first: Uint8Array | undefined;
+  readonly #last: Uint8Array | undefined;
+  readonly #hasRecords: boolean;
+
+  constructor(mark: PageMark, source: string) {
+    this.mark = mark;
+    this.#source = source;
+    this.#hasRecords = mark.first !== undefined && mark.last !== undefined;
+    this.#first = mark.number === 1 ? undefined : encoder.encode(mark.first);
+    this.#last = mark.number === mark.of ? undefined : encoder.encode(mark.last);
+  }
+
+  /** The range of a page; undefined for a whole map, even if it has only one page. */
+  static of(headers: UkvsHeaders, source: string): PageRange | undefined {
+    const mark = pageMark(headers, source);
+    return mark === undefined || mark.of === 1 ? undefined : new PageRange(mark, source);
+  }
+
+  /** Negative if a key belongs on an earlier page, positive if on a later one, 0 if on this one. */
+  place(key: Uint8Array): number {
+    if (this.#first !== undefined && (!this.#hasRecords || compareBytes(key, this.#first) < 0)) {
+      return -1;
+    }
+    const isLater =
+      this.#last !== undefined && (!this.#hasRecords || compareBytes(key, this.#last) > 0);
+    return isLater ? 1 : 0;
+  }
+
+  /** @throws MM_PAGE when a row for the key may be on another page. */
+  require(key: Uint8Array): void {
+    if (this.place(key) !== 0) throw this.refusal(new TextDecoder().decode(key));
+  }
+
+  refusal(key: string): MementoMapError {
+    const { number, of, first = "-", last = "-" } = this.mark;
+    return new MementoMapError(
+      "MM_PAGE",
+      `this is page ${number} of ${of}, with the keys from ${quote(first)} to ${quote(last)}; it cannot answer for ${quote(key)}: merge the pages first`,
+      { position: { source: this.#source } },
+    );
+  }
+}
+
+/** The headers of a map, and where its records start. */
+export interface MapHead {
+  readonly headers: UkvsHeaders;
+  /** Where the last header line ends; `!size` counts from here. */
+  readonly bodyOffset: number;
+  /** The offset of the first line that is not a header and not blank; the size when there is none. */
+  readonly recordsOffset: number;
+  /** The number of that line, counted from 1. */
+  readonly recordsLine: number;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the headers of a map, which are its first lines, and looks at the first row.
+ *
+ * @throws MM_BAD_HEADER, with its line, for a header that cannot be read; MM_BAD_INPUT, MM_BAD_LINE
+ *   and MM_BAD_FREQUENCY when the first row is not that of a map.
+ */
+export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Promise<MapHead> {
+  const head = new HeadReader(lines.source.name);
+  let offset = 0;
+  if (lines.source.size > 0) {
+    const { bytes, start, end } = await lines.lineAt(0, signal);
+    offset = markLength(bytes.subarray(start, end));
+  }
+  while (offset < lines.source.size) {
+    const line = await lines.lineAt(offset, signal);
+    if (!head.take(line.bytes, line.start, line.end, line.next)) break;
+    offset = line.next;
+  }
+  return head.finish(offset);
+}
+
+/** As `readMapHead`, for a map in memory. */
+export function mapHeadOf(bytes: Uint8Array, source: string): MapHead {
+  const head = new HeadReader(source);
+  const offset = head.takeLines(bytes);
+  return head.finish(offset);
+}
+
+/** Reads the headers of a map line by line. */
+export class HeadReader {
+  readonly #source: string;
+  readonly #list: Header[] = [];
+  #line = 1;
+  #bodyOffset = 0;
+  #firstRow: string | undefined;
+  /** Bytes that {@link takeLines} took. */
+  #taken = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** Header lines and blank ones taken so far. */
+  get lines(): number {
+    return this.#line - 1;
+  }
+
+  /** Takes the next lines of the map, whole ones; returns how many bytes come before its rows. */
+  takeLines(bytes: Uint8Array): number {
+    let at = this.#taken === 0 ? markLength(bytes) : 0;
+    while (at < bytes.length) {
+      const end = lineEnd(bytes, at);
+      const next = Math.min(nextLine(bytes, end), bytes.length);
+      if (!this.take(bytes, at, end, this.#taken + next)) break;
+      at = next;
+    }
+    this.#taken += at;
+    return at;
+  }
+
+  /** Takes a line, behind which comes that at `next`; says whether headers may follow. */
+  take(bytes: Uint8Array, start: number, end: number, next: number): boolean {
+    if (!isBlank(bytes, start, end)) {
+      if (!startsHeader(bytes[start])) {
+        refuseForeignFile(bytes.subarray(start), this.#list, this.#source);
+      }
+      const text = located(this.#position, () => textOfLine(bytes, start, end));
+      if (!startsHeader(bytes[start])) {
+        this.#firstRow = text;
+        return false;
+      }
+      this.#list.push(located(this.#position, () => parseHeader(text)));
+      this.#bodyOffset = next;
+    }
+    this.#line++;
+    return true;
+  }
+
+  finish(recordsOffset: number): MapHead {
+    const headers = located({ source: this.#source }, () => new UkvsHeaders(this.#list));
+    if (this.#firstRow !== undefined) checkFirstRow(this.#firstRow, headers, this.#position);
+    return { headers, bodyOffset: this.#bodyOffset, recordsOffset, recordsLine: this.#line };
+  }
+
+  get #position(): Position {
+    return { source: this.#source, line: this.#line };
+  }
+}
+
+function located<T>(position: Position, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw isMementoMapError(error) ? error.at(position) : error;
+  }
+}
+
+/** @throws MM_BAD_LINE for what is not UTF-8 */
+export function textOfLine(bytes: Uint8Array, start: number, end: number): string {
+  try {
+    return decoder.decode(bytes.subarray(start, end));
+  } catch (error) {
+    throw new MementoMapError("MM_BAD_LINE", "the line looks binary: it is not UTF-8", {
+      cause: error,
+    });
+  }
+}
+
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] > 0x20) return false;
+  return true;
+}
+
+/**
+ * Refuses a map of `size` bytes that is shorter than it states, or holds no record without stating so.
+ *
+ * @throws MM_CUT, MM_EMPTY.
+ */
+export function refuseCut(head: MapHead, size: number, source: string): void {
+  const { headers, bodyOffset } = head;
+  checkSize(headers.size, { bytes: size - bodyOffset }, source);
+  if (head.recordsOffset >= size) refuseNoRecords(headers.size, source);
+}
+
+/**
+ * Refuses what is not a map by its first row: lists, anything named by mistake.
+ *
+ * A lookup searches a map without reading it whole, and would say "absent" of everything. Files that
+ * name their fields say what they are, and `refuseForeignFile` knows files of other kinds.
+ *
+ * @throws MM_BAD_LINE and MM_BAD_FREQUENCY for what is not a row of a map
+ */
+function checkFirstRow(line: string, headers: UkvsHeaders, position: Position): void {
+  if (headers.namesFields) return;
+  try {
+    const [frequency] = parseRecord(line, DEFAULT_FIELDS).values;
+    if (frequency !== undefined) parseFrequency(frequency);
+  } catch (error) {
+    throw isMementoMapError(error) ? error.at(position) : error;
+  }
+}
+
+/** When a map says that its index last changed, in milliseconds since 1970; undefined: it does not say. */
+export function updatedAtOf({ meta }: UkvsHeaders): number | undefined {
+  const { updated_at: stated } = meta;
+  const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

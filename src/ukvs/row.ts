@@ -1,0 +1,329 @@
+import {
+  CLOSE_PAREN,
+  COMMA,
+  CR,
+  DELETE,
+  LF,
+  MINUS,
+  NINE,
+  OPEN_BRACE,
+  PLUS,
+  QUESTION,
+  QUOTE,
+  SLASH,
+  SPACE,
+  STAR,
+  TAB,
+  ZERO,
+} from "../bytes/bytes.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { parseFrequency } from "./frequency.ts";
+import { columnEnd, columnsEnd, isBlank, parseColumn, skipBlanks } from "./record.ts";
+import { type Fields, isMap, startsHeader } from "./header.ts";
+
+/** The end of the line that `at` is in, without CR and LF. */
+export function lineEnd(bytes: Uint8Array, at: number): number {
+  let end = at;
+  while (end < bytes.length && bytes[end] !== LF) end++;
+  return end > at && bytes[end - 1] === CR ? end - 1 : end;
+}
+
+/** The start of the line behind a line end. */
+export function nextLine(bytes: Uint8Array, end: number): number {
+  return bytes[end] === CR ? end + 2 : end + 1;
+}
+
+/** Whether a key cannot go on at `at`. */
+export function isKeyEnd(bytes: Uint8Array, at: number): boolean {
+  return at >= bytes.length || bytes[at] <= SPACE;
+}
+
+/** The end of the key that starts a line. */
+export function keyEnd(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (at < bytes.length && bytes[at] > SPACE) at++;
+  return at;
+}
+
+/** What lookup must know of a map to read its rows. */
+export interface RowLayout {
+  /** The name of the map, for messages. */
+  readonly source: string;
+  readonly fields: Fields;
+  /** The column of the frequency, counted from 0; the key is column 0. */
+  readonly frequencyColumn: number;
+  /** The column of the datetime key; -1 when rows have none. */
+  readonly datetimeColumn: number;
+}
+
+/** A row as `bytes[start, end)`, without its line end. */
+export interface RowRange {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Checks that a file with these columns can be looked up as a map.
+ *
+ * @throws MM_BAD_INPUT when the first key is not `surt` or the first value is not `frequency`.
+ */
+export function rowLayout(fields: Fields, source: string): RowLayout {
+  const [key = ""] = fields.keys;
+  const [value = ""] = fields.values;
+  if (key !== "surt" || value !== "frequency") {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `not a MementoMap: its first key is ${quote(key)} and its first value ${quote(value)}, where "surt" and "frequency" are expected`,
+      { position: { source } },
+    );
+  }
+  return {
+    source,
+    fields,
+    frequencyColumn: fields.keys.length,
+    datetimeColumn: fields.keys.indexOf("datetime"),
+  };
+}
+
+/** The start of a column, counted from 0; `end` when the row has fewer. */
+export function columnStart(bytes: Uint8Array, start: number, end: number, column: number): number {
+  let at = start;
+  for (let i = 0; i < column; i++) at = skipBlanks(bytes, columnEnd(bytes, at, end), end);
+  return at;
+}
+
+/** Whether a column holds the sign for "none", `-`. */
+export function isNone(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start === 1 && bytes[start] === MINUS;
+}
+
+/**
+ * One row of a map, as places in the bytes it stands in. Make one and read one row after the other.
+ *
+ *     com,example)/a 2014 12+/3 {"x": 1}
+ *                   ^    ^     ^         keyEnd, tupleEnd, frequencyEnd; `end` is behind all
+ */
+export class Row {
+  start = 0;
+  keyEnd = 0;
+  /** Behind the last key column; the same as `keyEnd` where the key is the only one. */
+  tupleEnd = 0;
+  /** The value columns and the JSON block are `[restStart, end)`. */
+  restStart = 0;
+  frequencyStart = 0;
+  frequencyEnd = 0;
+  /** Behind the row, without blanks and the line end. */
+  end = 0;
+  /** Where the next line begins. */
+  next = 0;
+  /**
+   * A key of common characters in the one way it is written, a space and a frequency, and nothing else,
+   * as nearly all rows are. Such a row has no fault in itself.
+   */
+  isPlain = false;
+}
+
+/** The columns of a file. */
+type Columns = Pick<Fields, "keys" | "values">;
+
+/**
+ * Reads the line of records that begins at `start`; false for a blank one. Frequencies are found, not
+ * checked: see {@link checkFrequency}.
+ *
+ * @param limit where the bytes end. Lines must be whole: only the last may end there.
+ * @throws MementoMapError without a position: MM_BAD_LINE for what is not text, or lacks columns;
+ *   MM_BAD_HEADER for a header after the first row; MM_BAD_KEY for the quoted key of a map.
+ */
+export function readRow(
+  bytes: Uint8Array,
+  start: number,
+  limit: number,
+  columns: Columns,
+  row: Row,
+): boolean {
+  row.start = start;
+  row.isPlain = columns.keys.length === 1 && readPlain(bytes, start, limit, row);
+  if (row.isPlain) return true;
+  const lineFeed = bytes.indexOf(LF, start);
+  let end = lineFeed === -1 || lineFeed > limit ? limit : lineFeed;
+  row.next = end + 1;
+  if (end > start && bytes[end - 1] === CR) end--;
+  checkText(bytes, start, end);
+  while (end > start && isBlank(bytes[end - 1])) end--;
+  row.end = end;
+  if (end === start) return false;
+  const first = bytes[start];
+  if (startsHeader(first)) {
+    throw new MementoMapError(
+      "MM_BAD_HEADER",
+      `header after the first record: ${shown(bytes, start, end)}; headers come first`,
+    );
+  }
+  const isMapRow = isMap(columns);
+  if (first === QUOTE && isMapRow) {
+    throw new MementoMapError(
+      "MM_BAD_KEY",
+      `the key is quoted, which keys of a map never are: ${shown(bytes, start, end)}`,
+    );
+  }
+  row.keyEnd = columnEnd(bytes, start, end);
+  row.tupleEnd = columnsEnd(bytes, start, end, columns.keys.length);
+  row.restStart = row.tupleEnd === -1 ? end : skipBlanks(bytes, row.tupleEnd, end);
+  row.frequencyStart = row.restStart;
+  row.frequencyEnd = columnEnd(bytes, row.restStart, end);
+  const isCut = row.tupleEnd === -1 || (columns.values.length > 0 && row.restStart === end);
+  if (isCut || row.keyEnd === start || first === OPEN_BRACE) {
+    const fault = isBlank(first) ? "the line begins with a blank" : "columns are missing";
+    throw new MementoMapError("MM_BAD_LINE", `${fault}: ${shown(bytes, start, end)}`);
+  }
+  return true;
+}
+
+/**
+ * Checks the frequency of a row.
+ *
+ * @throws MementoMapError MM_BAD_FREQUENCY, without a position.
+ */
+export function checkFrequency(
+  bytes: Uint8Array,
+  row: Pick<Row, "isPlain" | "frequencyStart" | "frequencyEnd">,
+): void {
+  const { frequencyStart: start, frequencyEnd: end } = row;
+  if (row.isPlain || isNone(bytes, start, end)) return;
+  if (plainFrequencyEnd(bytes, start, end) === end) return;
+  parseFrequency(parseColumn(lenientDecoder.decode(bytes.subarray(start, end))));
+}
+
+const lenientDecoder = new TextDecoder();
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function shown(bytes: Uint8Array, start: number, end: number): string {
+  return quote(lenientDecoder.decode(bytes.subarray(start, Math.min(end, start + 512))));
+}
+
+/** Refuses a line that is not text. */
+function checkText(bytes: Uint8Array, start: number, end: number): void {
+  let isAscii = true;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if ((byte < SPACE && byte !== TAB) || byte === DELETE) {
+      throw looksBinary("it holds a control character", bytes, start, end);
+    }
+    if (byte > DELETE) isAscii = false;
+  }
+  if (isAscii) return;
+  try {
+    strictDecoder.decode(bytes.subarray(start, end));
+  } catch (error) {
+    throw looksBinary("it is not UTF-8", bytes, start, end, error);
+  }
+}
+
+function looksBinary(
+  fault: string,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  cause?: unknown,
+): MementoMapError {
+  const message = `the line looks binary: ${fault}: ${shown(bytes, start, end)}`;
+  return new MementoMapError("MM_BAD_LINE", message, { cause });
+}
+
+const TILDE = 0x7e;
+/** No count with this many digits is beyond 2^53-1. */
+const SAFE_DIGITS = 15;
+
+/** What needs no closer look in a label of a host, and in a path. */
+const HOST = bytesOf((byte) => /[a-z\d_.:-]/.test(String.fromCharCode(byte)));
+const PATH = bytesOf(
+  (byte) => byte > SPACE && byte < DELETE && byte !== QUESTION && byte !== STAR && byte !== QUOTE,
+);
+
+/** Reads a row that is plain, in one pass; false where a closer look is needed. */
+function readPlain(bytes: Uint8Array, start: number, limit: number, row: Row): boolean {
+  const at = plainKey(bytes, start, limit);
+  const next = at === -1 ? -1 : plainRowNext(bytes, at, limit);
+  if (next === -1) return false;
+  let end = next - 1;
+  if (end > at && bytes[end - 1] === CR) end--;
+  row.next = next;
+  row.keyEnd = at;
+  row.tupleEnd = at;
+  row.restStart = at + 1;
+  row.frequencyStart = at + 1;
+  row.frequencyEnd = end;
+  row.end = end;
+  return true;
+}
+
+/** The end of the key of a row that is plain; -1 where a closer look is needed. */
+export function plainKeyEnd(bytes: Uint8Array, start: number, end: number): number {
+  const at = plainKey(bytes, start, end);
+  if (at === -1 || at >= end || bytes[at] !== SPACE) return -1;
+  return plainFrequencyEnd(bytes, at + 1, end) === end ? at : -1;
+}
+
+function plainKey(bytes: Uint8Array, start: number, end: number): number {
+  const hostEnd = plainHostEnd(bytes, start, end);
+  if (hostEnd === -1 || bytes[hostEnd] === STAR) return hostEnd === -1 ? -1 : hostEnd + 1;
+  return plainPathEnd(bytes, hostEnd + 1, hostEnd + 2, end);
+}
+
+/** The `)` of a key that is plain up to there and the `/` behind, or the `*` of `com,a,*`; -1 otherwise. */
+export function plainHostEnd(bytes: Uint8Array, start: number, end: number): number {
+  let labelStart = start;
+  let at = start;
+  for (;;) {
+    while (at < end && HOST[bytes[at]] === 1) at++;
+    if (at === labelStart || at >= end) return -1;
+    if (bytes[at] === CLOSE_PAREN) return bytes[at + 1] === SLASH && at + 1 < end ? at : -1;
+    if (bytes[at] !== COMMA) return -1;
+    at++;
+    labelStart = at;
+    if (bytes[at] === STAR) return at;
+  }
+}
+
+/** The end of a key whose path begins at `start` and is known to be plain before `from`; -1 where it is not plain. */
+export function plainPathEnd(bytes: Uint8Array, start: number, from: number, end: number): number {
+  let at = from;
+  while (at < end && PATH[bytes[at]] === 1) at++;
+  if (bytes[at] === STAR) return bytes[at - 1] === SLASH ? at + 1 : -1;
+  return bytes[at - 1] === SLASH && at > start + 1 ? -1 : at;
+}
+
+/** Where the line behind a plain row begins whose key ends at `keyEnd`; -1 where it is not plain. */
+export function plainRowNext(bytes: Uint8Array, keyEnd: number, limit: number): number {
+  if (bytes[keyEnd] !== SPACE || keyEnd >= limit) return -1;
+  // Most counts have one digit.
+  const isShort =
+    keyEnd + 2 <= limit &&
+    bytes[keyEnd + 2] === LF &&
+    bytes[keyEnd + 1] >= ZERO &&
+    bytes[keyEnd + 1] <= NINE;
+  const end = isShort ? keyEnd + 2 : plainFrequencyEnd(bytes, keyEnd + 1, limit);
+  if (end === -1) return -1;
+  if (end >= limit || bytes[end] === LF) return end + 1;
+  return bytes[end] === CR && (end + 1 >= limit || bytes[end + 1] === LF) ? end + 2 : -1;
+}
+
+/** The end of a frequency with a count of mementos, as writers have it; -1 where there is none. */
+export function plainFrequencyEnd(bytes: Uint8Array, start: number, end: number): number {
+  const at = countEnd(bytes, start, end);
+  return at !== -1 && at < end && bytes[at] === SLASH ? countEnd(bytes, at + 1, end) : at;
+}
+
+/** The end of a count of some digits and perhaps a bound; -1 where there is none. */
+function countEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] >= ZERO && bytes[at] <= NINE) at++;
+  if (at === start || at - start > SAFE_DIGITS) return -1;
+  const byte = at < end ? bytes[at] : 0;
+  return byte === PLUS || byte === MINUS || byte === TILDE ? at + 1 : at;
+}
+
+function bytesOf(isMember: (byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (isMember(byte) ? 1 : 0));
+}

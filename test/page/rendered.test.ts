@@ -1,0 +1,66 @@
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { describe, expect, it } from "vitest";
+import { MementoStore } from "../../page/time/memento-store.ts";
+import { Progress, Timeline } from "../../page/time/timeline.tsx";
+import type { ArchiveProgress, Mementos } from "../../page/time/use-mementos.ts";
+
+type Result = NonNullable<ArchiveProgress["outcome"]>["result"];
+
+function mementos(
+  results: readonly (Result | undefined)[],
+  datetimes: readonly number[] = [],
+): Mementos {
+  const store = new MementoStore();
+  store.add({
+    archive: "a0",
+    patterns: ["http://a/{}"],
+    rows: datetimes.flatMap((datetime) => [datetime, 0]),
+  });
+  const archives = results.map((result, i): ArchiveProgress => ({
+    id: `a${i}`,
+    name: `Archive ${i}`,
+    isAsked: result !== undefined,
+    reason: result === undefined ? "not-in-map" : "no-map",
+    key: null,
+    outcome: result && {
+      result,
+      mementos: result === "hit" ? datetimes.length : 0,
+      ms: 1,
+      origin: null,
+      failure: null,
+      detail: result === "error" ? "status 503" : null,
+    },
+  }));
+  return { store, version: 1, archives, state: "done" };
+}
+
+const progress = (results: readonly (Result | undefined)[]): string =>
+  renderToString(h(Progress, { mementos: mementos(results) }));
+
+describe("what the page says of archives", () => {
+  it("says that none has it only if all answered", () => {
+    const none = "No archive that was queried has a memento";
+    expect(progress(["miss", "miss", undefined])).toContain(none);
+    const some = progress(["miss", "error"]);
+    expect(some).not.toContain(none);
+    expect(some).toContain("1 archive answered · 1 did not answer");
+    const all = progress(["error", "error"]);
+    expect(all).toContain("0 archives answered · 2 did not answer");
+    expect(all).toContain("is not known: no archive answered");
+  });
+
+  it("keeps one odd date from squeezing the chart, and offers the nearest memento first", () => {
+    const page = renderToString(
+      h(Timeline, {
+        uri: "http://a/",
+        mementos: mementos(["hit", "error"], [20050101000000, 20150101000000, 20990101000000]),
+        base: "",
+      }),
+    );
+    expect(page).toContain("from 1 Jan 2005 to 1 Jan 2015");
+    expect(page).toContain("1 memento has an odd date");
+    expect(page).toContain('datetime="2015-01-01T00:00:00.000Z"');
+    expect(page.indexOf("Open in the archive")).toBeLessThan(page.indexOf("Archive 1"));
+  });
+});

@@ -1,0 +1,150 @@
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import type { LookupFunction } from "node:net";
+import type { Archive } from "../../src/aggregate/route/archive.ts";
+import {
+  type GetRequest,
+  NetworkClient,
+  type ResponseHead,
+  type TakeBody,
+} from "../../src/http/client.ts";
+import { Connections } from "../../src/http/connections.ts";
+import type { ProxySettings } from "../../src/http/proxy.ts";
+
+/** An archive of this machine that says byte for byte what a test wants. */
+export interface RawArchive {
+  readonly origin: string;
+  readonly archive: WholeArchive;
+  /** The head of every request so far, as it came. */
+  readonly heads: string[];
+  /** Connections made so far. */
+  readonly connections: () => number;
+}
+
+/** Sends bytes one by one, each as soon as others have had a turn. */
+export function drip(socket: Socket, bytes: string): void {
+  if (bytes === "") return;
+  socket.setNoDelay(true).write(bytes.slice(0, 1), "latin1");
+  setImmediate(drip, socket, bytes.slice(1));
+}
+
+/** `answer` is called for every request with the connection, and the number of the request from 0. */
+export async function rawArchive(
+  answer: (socket: Socket, number: number, head: string) => void,
+  members: Partial<WholeArchive> = {},
+): Promise<RawArchive> {
+  const heads: string[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => undefined); // being cut off is part of many tests
+    socket.once("close", () => sockets.delete(socket));
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      for (let end = text.indexOf("\r\n\r\n"); end !== -1; end = text.indexOf("\r\n\r\n")) {
+        const head = text.slice(0, end);
+        text = text.slice(end + 4);
+        heads.push(head);
+        answer(socket, heads.length - 1, head);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    archive: archiveAt(origin, members),
+    heads,
+    connections: () => connections,
+  };
+}
+
+/** An archive that has both endpoints. */
+export interface WholeArchive extends Archive {
+  readonly timemap: string;
+  readonly timegate: string;
+}
+
+function archiveAt(origin: string, members: Partial<WholeArchive> = {}): WholeArchive {
+  return {
+    id: "raw",
+    name: "Raw",
+    timemap: `${origin}/timemap/`,
+    timegate: `${origin}/timegate/`,
+    probability: undefined,
+    mementomap: undefined,
+    timeoutMs: undefined,
+    from: undefined,
+    until: undefined,
+    concurrency: undefined,
+    rate: undefined,
+    ...members,
+  };
+}
+
+/** A whole answer as bytes of HTTP/1.1. */
+export function httpAnswer(
+  status: number,
+  body: string = "",
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const fields = Object.entries({ "Content-Length": String(body.length), ...headers });
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${status} X\r\n${lines}\r\n${body}`;
+}
+
+/** How a client of a test gets things. */
+interface GettingOptions {
+  /** Origins that may be at private addresses. */
+  readonly trusted?: readonly string[];
+  readonly allowsPrivate?: boolean;
+  readonly lookup?: LookupFunction;
+  readonly proxies?: ProxySettings | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs?: number;
+  readonly headersTimeoutMs?: number;
+  readonly totalTimeoutMs?: number;
+}
+
+/** An answer, a character for each byte of its body. */
+interface Gotten extends ResponseHead {
+  readonly body: string;
+}
+
+export type Get = (
+  request: Partial<GetRequest> & { url: string },
+  take?: TakeBody,
+) => Promise<Gotten>;
+
+/** A client as archives are asked by, which is closed when the test ends. */
+export function getting(options: GettingOptions = {}): Get {
+  const { trusted = [], allowsPrivate, lookup, proxies, connectTimeoutMs = 5000 } = options;
+  const connections = new Connections({
+    mayBePrivate: (origin) => allowsPrivate === true || trusted.includes(origin),
+    connectTimeoutMs,
+    connections: 1,
+    maxHeaderBytes: 256 * 1024,
+    lookup,
+    proxies,
+  });
+  const client = new NetworkClient(connections, options.headers ?? {});
+  onTestFinished(() => client.close());
+  return async (request, take) => {
+    const { headersTimeoutMs = 30_000, totalTimeoutMs = 60_000 } = options;
+    let body = "";
+    const taker: TakeBody = () => (chunk) => (body += Buffer.from(chunk).toString("latin1"));
+    const until = performance.now() + totalTimeoutMs;
+    const all = { maxBytes: 1_000_000, headersTimeoutMs, until, ...request };
+    const head = await client.get(all, take ?? taker);
+    return { ...head, body };
+  };
+}
