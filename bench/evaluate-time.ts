@@ -8,7 +8,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { generateMap } from "../src/map/generate/generate-map.ts";
+import { generateMap } from "../src/generate/generate-map.ts";
 import { sampleIndex } from "../src/study/sample/sample-archive.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { evaluationSets } from "./evaluate-sets.ts";

@@ -9,12 +9,12 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { compactFileToBudget } from "../src/map/compact/run/budget-files.ts";
-import { packMap } from "../src/map/pack/pack-files.ts";
-import { compactMap } from "../src/map/compact/compact-map.ts";
+import { compactFileToBudget } from "../src/compact/budget-files.ts";
+import { packMap } from "../src/pack/pack-files.ts";
+import { compactMap } from "../src/compact/compact-map.ts";
 import type { Evaluation } from "../src/study/evaluate/evaluation.ts";
 import { evaluateFiles } from "../src/study/evaluate/evaluate-files.ts";
-import { withMapOutput } from "../src/map/output/map-output.ts";
+import { withMapOutput } from "../src/maps/map-output.ts";
 import { withOutput } from "../src/files/output-file.ts";
 import { benchFolder } from "./bench-folder.ts";
 import type { EvaluationSet } from "./evaluate-sets.ts";

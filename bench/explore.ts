@@ -8,8 +8,8 @@
 import { rm, stat } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { FileSource } from "../src/files/input-file.ts";
-import { MapExplorer } from "../src/map/explore/map-explorer.ts";
-import type { MapSlice } from "../src/map/explore/map-slice.ts";
+import { MapExplorer } from "../src/maps/explore/map-explorer.ts";
+import type { MapSlice } from "../src/maps/explore/map-slice.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { machine } from "./machine.ts";
 import { markdownTable } from "./markdown-table.ts";

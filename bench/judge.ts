@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isSurtText, LookupList } from "../src/map/lookup/lookup-list.ts";
+import { isSurtText, LookupList } from "../src/lookup/lookup-list.ts";
 import { surtKey } from "../src/surt/key.ts";
 import { surt } from "../src/surt/uri-to-surt.ts";
 

@@ -7,8 +7,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { compactMap } from "../src/map/compact/compact-map.ts";
-import { MemoryIndex } from "../src/map/lookup/memory-index.ts";
+import { compactMap } from "../src/compact/compact-map.ts";
+import { MemoryIndex } from "../src/lookup/memory-index.ts";
 import { pause, readMap } from "../src/aggregate/route/kept-map.ts";
 import { withTempDir } from "../src/files/scratch.ts";
 import { parseArchiveList } from "../src/aggregate/route/archive.ts";

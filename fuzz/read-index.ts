@@ -3,11 +3,11 @@ import { newDamageLog } from "../src/bytes/damage.ts";
 import type { CaptureFilter } from "../src/input/filter.ts";
 import type { InputFormat } from "../src/input/formats.ts";
 import { RowReader } from "../src/input/row-reader.ts";
-import { countDamage, type IndexCounts } from "../src/map/generate/index-counts.ts";
-import { KeyCounter } from "../src/map/generate/key-counter.ts";
-import { KeyTable } from "../src/map/generate/key-table.ts";
-import { openSource, readSource } from "../src/map/generate/generate-map.ts";
-import { mapHeaders, MapRows } from "../src/map/generate/map-rows.ts";
+import { countDamage, type IndexCounts } from "../src/generate/index-counts.ts";
+import { KeyCounter } from "../src/generate/key-counter.ts";
+import { KeyTable } from "../src/generate/key-table.ts";
+import { openSource, readSource } from "../src/generate/generate-map.ts";
+import { mapHeaders, MapRows } from "../src/generate/map-rows.ts";
 import { headerText } from "../src/ukvs/header.ts";
 import { latin1, Violation } from "./check.ts";
 

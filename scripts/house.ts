@@ -30,7 +30,6 @@ const ROOMS = [
   "compact",
   "generate",
   "pack",
-  "map",
   "page",
   "publish",
   "aggregate",

@@ -305,8 +305,8 @@ export type { HttpClient, HttpHeaders, HttpResponse } from "./http/http-client.t
 export type { BackOff, FailureReason } from "./http/retry.ts";
 export type { InputFormat } from "./input/formats.ts";
 export type { CaptureFilter, FilterReason } from "./input/filter.ts";
-export type { CompactSummary } from "./map/compact/compact-map.ts";
-export type { CompareOptions } from "./map/compare/compare-maps.ts";
+export type { CompactSummary } from "./compact/compact-map.ts";
+export type { CompareOptions } from "./maps/compare/compare-maps.ts";
 export type {
   Combination,
   ComparedDomain,
@@ -314,21 +314,17 @@ export type {
   ComparedSums,
   MapComparison,
   OnlyDomain,
-} from "./map/compare/comparison.ts";
-export type { WeightOptions } from "./map/compact/weight-policy.ts";
-export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff-maps.ts";
-export type { Fault, FaultCode } from "./map/map-faults.ts";
-export type {
-  GenerateMapOptions,
-  GeneratedMap,
-  SourceOptions,
-} from "./map/generate/generate-map.ts";
-export type { IndexCounts } from "./map/generate/index-counts.ts";
-export type { Canonicalization, MapDescription } from "./map/generate/map-rows.ts";
-export type { Answer, LookupOptions } from "./map/lookup/map-lookup.ts";
-export type { MapGuardOptions } from "./map/map-guard.ts";
-export type { MergeSummary } from "./map/merge-maps.ts";
-export type { ValidateOptions } from "./map/validate-map.ts";
+} from "./maps/compare/comparison.ts";
+export type { WeightOptions } from "./compact/weight-policy.ts";
+export type { HeaderDifference, MapDifference, RecordDifference } from "./maps/diff-maps.ts";
+export type { Fault, FaultCode } from "./maps/map-faults.ts";
+export type { GenerateMapOptions, GeneratedMap, SourceOptions } from "./generate/generate-map.ts";
+export type { IndexCounts } from "./generate/index-counts.ts";
+export type { Canonicalization, MapDescription } from "./generate/map-rows.ts";
+export type { Answer, LookupOptions } from "./lookup/map-lookup.ts";
+export type { MapGuardOptions } from "./maps/map-guard.ts";
+export type { MergeSummary } from "./maps/merge-maps.ts";
+export type { ValidateOptions } from "./maps/validate-map.ts";
 export type { Memento, MementoSequence } from "./memento/memento-list.ts";
 export type { TimeMapDocument, TimeMapFormat, TimeMapPaging } from "./memento/timemap-document.ts";
 export type { TimeMapLimits, TimeMapLink, TimeMapReading } from "./memento/timemap-reading.ts";
@@ -383,24 +379,24 @@ export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 export type { MapStream } from "./library/map-stream.ts";
 export type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
 export type { MapRow, MementoMap, OpenMapOptions } from "./library/open-map.ts";
-export type { MapChild, MapSlice, PartSums, SliceOptions } from "./map/explore/map-slice.ts";
-export type { NodeKind } from "./map/explore/key-node.ts";
-export type { PackedHoldings } from "./map/explore/packed-holdings.ts";
+export type { MapChild, MapSlice, PartSums, SliceOptions } from "./maps/explore/map-slice.ts";
+export type { NodeKind } from "./maps/explore/key-node.ts";
+export type { PackedHoldings } from "./maps/explore/packed-holdings.ts";
 export type { ArchiveRouter, MapsById, RouterOptions } from "./library/router.ts";
 export type { Bytes, Source } from "./library/source.ts";
 export type { ReadTimeMapOptions } from "./library/timemap.ts";
 export type { Aggregator } from "./aggregate/aggregator.ts";
-export type { ChildrenFit } from "./map/compact/children-fit.ts";
+export type { ChildrenFit } from "./compact/children-fit.ts";
 export type { LineOptions } from "./bytes/lines.ts";
 export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
 export type { MementoList } from "./memento/memento-list.ts";
-export type { MemoryIndex } from "./map/lookup/memory-index.ts";
-export type { PackedLookup } from "./map/lookup/packed-lookup.ts";
-export type { PowerLaw } from "./map/compact/weight-policy.ts";
-export type { Prior } from "./map/compact/budget/prior.ts";
+export type { MemoryIndex } from "./lookup/memory-index.ts";
+export type { PackedLookup } from "./lookup/packed-lookup.ts";
+export type { PowerLaw } from "./compact/weight-policy.ts";
+export type { Prior } from "./compact/prior.ts";
 export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";
 export type { Write } from "./library/map-stream.ts";
 export type { HitRates } from "./aggregate/route/decision.ts";
 export type { KeyAnswer } from "./lookup/decide.ts";
 export type { MapRouter } from "./aggregate/route/map-router.ts";
-export type { PowerLawFit } from "./map/compact/children-fit.ts";
+export type { PowerLawFit } from "./compact/children-fit.ts";

@@ -118,15 +118,11 @@ export type { NodeClientOptions } from "./http/node-client.ts";
 export type { ProxiedAddress, Proxy } from "./http/proxy.ts";
 export type { WriteOptions } from "./library/map-files.ts";
 export type { PackForm } from "./library/pack-map-file.ts";
-export type {
-  Budget,
-  BudgetFileOptions,
-  BudgetFileSummary,
-} from "./map/compact/run/budget-files.ts";
-export type { CompactFileSummary } from "./map/compact/run/compact-files.ts";
-export type { GenerateOptions, GenerateSummary, ReadingSummary } from "./map/generate/generate.ts";
-export type { ScanOptions } from "./map/generate/scan.ts";
-export type { PackSummary } from "./map/pack/pack-files.ts";
+export type { Budget, BudgetFileOptions, BudgetFileSummary } from "./compact/budget-files.ts";
+export type { CompactFileSummary } from "./compact/compact-files.ts";
+export type { GenerateOptions, GenerateSummary, ReadingSummary } from "./generate/generate.ts";
+export type { ScanOptions } from "./generate/scan.ts";
+export type { PackSummary } from "./pack/pack-files.ts";
 export type { Finding, RuleId } from "./publish/fetch/check-publisher.ts";
 export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
 export type { FetchMapOptions, FetchResult } from "./publish/fetch/fetch-map.ts";
@@ -135,11 +131,11 @@ export type { AnalyzeFilesOptions } from "./study/analyze/analyze-files.ts";
 export type { EvaluateOptions, Sweep } from "./study/evaluate/evaluate-files.ts";
 export type { Evaluation, EvaluationReport } from "./study/evaluate/evaluation.ts";
 export type { CompactMapFileOptions } from "./library/map-files.ts";
-export type { CompactFileOptions } from "./map/compact/run/compact-files.ts";
+export type { CompactFileOptions } from "./compact/compact-files.ts";
 export type { HttpRequest } from "./http/http-client.ts";
 export type { InputStreams } from "./files/input-file.ts";
 export type { Interrupt } from "./interruption.ts";
 export type { InterruptOptions } from "./interruption.ts";
 export type { MapKeeper } from "./aggregate/route/map-keeper.ts";
-export type { MapStreams } from "./map/lookup/map-sources.ts";
+export type { MapStreams } from "./lookup/map-sources.ts";
 export type { ProxySettings } from "./http/proxy.ts";

@@ -1,6 +1,6 @@
-import { MapLines } from "../../src/map/compact/map-lines.ts";
-import { openCompactor } from "../../src/map/compact/tree-order.ts";
-import { WeightPolicy } from "../../src/map/compact/weight-policy.ts";
+import { MapLines } from "../../src/compact/map-lines.ts";
+import { openCompactor } from "../../src/compact/tree-order.ts";
+import { WeightPolicy } from "../../src/compact/weight-policy.ts";
 import { mustEqual, outcomeOf } from "../check.ts";
 import { MAP_SEEDS, MAP_WORDS } from "../map-seeds.ts";
 import { sortedRows } from "../sorted-rows.ts";

@@ -1,4 +1,4 @@
-import { validateMap } from "../../src/map/validate-map.ts";
+import { validateMap } from "../../src/maps/validate-map.ts";
 import { outcomeOfAsync, utf8, Violation } from "../check.ts";
 import { readMap } from "../read-index.ts";
 import type { TargetDefinition } from "../target.ts";

@@ -1,10 +1,10 @@
 import { BatchAnswers } from "../../src/lookup/batch.ts";
-import { type Answer, answerLine } from "../../src/map/lookup/map-lookup.ts";
-import { MapSearch } from "../../src/map/lookup/map-search.ts";
-import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { type Answer, answerLine } from "../../src/lookup/map-lookup.ts";
+import { MapSearch } from "../../src/lookup/map-search.ts";
+import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { lineBatches } from "../../src/bytes/lines.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { validateMap } from "../../src/map/validate-map.ts";
+import { validateMap } from "../../src/maps/validate-map.ts";
 import type { Outcome } from "../check.ts";
 import { bytesOf, must, mustEqual, outcomeOf, outcomeOfAsync, utf8 } from "../check.ts";
 import { MAP_SEEDS, MAP_WORDS } from "../map-seeds.ts";

@@ -2,7 +2,7 @@ import { must, mustEqual, outcomeOf, outcomeOfAsync } from "../check.ts";
 import { oddHeader, packedSeeds, withChecksums } from "../packed-seeds.ts";
 import type { TargetDefinition } from "../target.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { PackedLookup } from "../../src/map/lookup/packed-lookup.ts";
+import { PackedLookup } from "../../src/lookup/packed-lookup.ts";
 
 const SURTS: readonly string[] = [
   "com,a)/",

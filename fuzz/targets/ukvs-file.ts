@@ -1,5 +1,5 @@
-import type { Fault } from "../../src/map/map-faults.ts";
-import { validateMap } from "../../src/map/validate-map.ts";
+import type { Fault } from "../../src/maps/map-faults.ts";
+import { validateMap } from "../../src/maps/validate-map.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
 import type { UkvsRecord } from "../../src/ukvs/record.ts";
 import type { Header } from "../../src/ukvs/header.ts";

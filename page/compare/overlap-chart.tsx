@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Combination, MapComparison } from "../../src/map/compare/comparison.ts";
+import type { Combination, MapComparison } from "../../src/maps/compare/comparison.ts";
 import { visible } from "../explore/part-label.ts";
 import { COMPARE } from "../messages.ts";
 import { formatNumber, formatPercent, useText } from "../text.ts";

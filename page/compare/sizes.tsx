@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { MapComparison } from "../../src/map/compare/comparison.ts";
+import type { MapComparison } from "../../src/maps/compare/comparison.ts";
 import { COMPARE } from "../messages.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatNumber, useText } from "../text.ts";

@@ -1,6 +1,6 @@
 import type { ComponentChild, JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { SliceOptions } from "../../src/map/explore/map-slice.ts";
+import type { SliceOptions } from "../../src/maps/explore/map-slice.ts";
 import { Explorer } from "../explore/explorer.tsx";
 import exploreStyle from "../explore/explore.css?inline";
 import { type Holdings, servedSlice } from "../maps/served-slice.ts";

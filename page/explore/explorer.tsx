@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { MapChild, MapSlice, SliceOptions } from "../../src/map/explore/map-slice.ts";
-import { namesAbove, readableName } from "../../src/map/explore/key-node.ts";
-import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
+import type { MapChild, MapSlice, SliceOptions } from "../../src/maps/explore/map-slice.ts";
+import { namesAbove, readableName } from "../../src/maps/explore/key-node.ts";
+import type { PackedHoldings } from "../../src/maps/explore/packed-holdings.ts";
 import { EXPLORE } from "../messages.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatNumber, formatPercent, useText } from "../text.ts";

@@ -1,5 +1,5 @@
 import { hierarchy, partition } from "d3-hierarchy";
-import type { MapChild, MapSlice } from "../../src/map/explore/map-slice.ts";
+import type { MapChild, MapSlice } from "../../src/maps/explore/map-slice.ts";
 
 /** A part that is drawn, or what is left of its parent beside the parts that are listed. */
 interface DrawnPart {

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { MapChild, MapSlice } from "../../src/map/explore/map-slice.ts";
+import type { MapChild, MapSlice } from "../../src/maps/explore/map-slice.ts";
 import { EXPLORE } from "../messages.ts";
 import { formatCompact, formatNumber, useText } from "../text.ts";
 import { layOut, rolledUp, type Tile } from "./icicle-layout.ts";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
+import type { PackedHoldings } from "../../src/maps/explore/packed-holdings.ts";
 import { EXPLORE } from "../messages.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatNumber, useText } from "../text.ts";

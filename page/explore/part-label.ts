@@ -1,4 +1,4 @@
-import type { NodeKind } from "../../src/map/explore/key-node.ts";
+import type { NodeKind } from "../../src/maps/explore/key-node.ts";
 import { pieces, readableUri } from "../parts/uri-text.ts";
 
 /** What a part is called beside its siblings: `com`, `example.com`, `news/`, `?page=2`. */

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { MapChild, PartSums } from "../../src/map/explore/map-slice.ts";
+import type { MapChild, PartSums } from "../../src/maps/explore/map-slice.ts";
 import { EXPLORE } from "../messages.ts";
 import { formatNumber, formatPercent, type Text, useText } from "../text.ts";
 import { partLabel, readable } from "./part-label.ts";

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Answer } from "../../src/map/lookup/map-lookup.ts";
-import type { MapComparison } from "../../src/map/compare/comparison.ts";
-import type { SliceOptions } from "../../src/map/explore/map-slice.ts";
+import type { Answer } from "../../src/lookup/map-lookup.ts";
+import type { MapComparison } from "../../src/maps/compare/comparison.ts";
+import type { SliceOptions } from "../../src/maps/explore/map-slice.ts";
 import type { MapInfo } from "../../src/page/page-data.ts";
 import { PAGE } from "../page-data.ts";
 import { fetchJson, type Holdings, servedSlice } from "./served-slice.ts";

@@ -1,5 +1,5 @@
-import type { MapSlice, SliceOptions } from "../../src/map/explore/map-slice.ts";
-import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
+import type { MapSlice, SliceOptions } from "../../src/maps/explore/map-slice.ts";
+import type { PackedHoldings } from "../../src/maps/explore/packed-holdings.ts";
 
 export type Holdings = MapSlice | PackedHoldings;
 

@@ -1,4 +1,4 @@
-import type { SliceOptions } from "../../src/map/explore/map-slice.ts";
+import type { SliceOptions } from "../../src/maps/explore/map-slice.ts";
 
 /** What the page asks the worker. */
 export type WorkerRequest = { readonly call: number } & WorkerCall;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { MapComparison } from "../../src/map/compare/comparison.ts";
+import type { MapComparison } from "../../src/maps/compare/comparison.ts";
 import { OverlapChart } from "../compare/overlap-chart.tsx";
 import { Growth, Sizes } from "../compare/sizes.tsx";
 import { visible } from "../explore/part-label.ts";

@@ -39,7 +39,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Run:
-    """A run in the output file system, and what it says of itself (see src/map/parts/run-file.ts)."""
+    """A run in the output file system, and what it says of itself (see src/generate/run-file.ts)."""
 
     path: str
     size: int

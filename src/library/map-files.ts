@@ -5,29 +5,25 @@ import {
   type BudgetFileOptions,
   type BudgetFileSummary,
   compactFileToBudget,
-} from "../map/compact/run/budget-files.ts";
+} from "../compact/budget-files.ts";
 import {
   compactFile,
   type CompactFileOptions,
   type CompactFileSummary,
-} from "../map/compact/run/compact-files.ts";
+} from "../compact/compact-files.ts";
 import { evaluateFiles, type EvaluateOptions } from "../study/evaluate/evaluate-files.ts";
-import {
-  generateFiles,
-  type GenerateOptions,
-  type GenerateSummary,
-} from "../map/generate/generate.ts";
-import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../map/generate/key-table.ts";
+import { generateFiles, type GenerateOptions, type GenerateSummary } from "../generate/generate.ts";
+import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../generate/key-table.ts";
 import { Interrupt, type InterruptOptions } from "../interruption.ts";
-import { withMapOutput } from "../map/output/map-output.ts";
-import { guardOutputs } from "../map/output/output-guard.ts";
-import type { PackSummary } from "../map/pack/pack-files.ts";
+import { withMapOutput } from "../maps/map-output.ts";
+import { guardOutputs } from "../maps/output-guard.ts";
+import type { PackSummary } from "../pack/pack-files.ts";
 import type { Analysis } from "../study/analyze/analysis.ts";
 import {
   analyzeFiles as analyze,
   type AnalyzeFilesOptions,
 } from "../study/analyze/analyze-files.ts";
-import type { SplitSize } from "../map/split-map.ts";
+import type { SplitSize } from "../maps/split-map.ts";
 import { type StaticSite, writeStaticSite as writeSite } from "../publish/serve/static-site.ts";
 import { randomAccess, type SignalOption } from "./maps.ts";
 import { NODE } from "./node-platform.ts";

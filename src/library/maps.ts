@@ -1,15 +1,15 @@
 import { type ByteSource, MemorySource } from "../bytes/byte-source.ts";
-import { compactMap, type CompactSummary } from "../map/compact/compact-map.ts";
-import type { WeightOptions } from "../map/compact/weight-policy.ts";
-import { diffMaps, type MapDifference } from "../map/diff-maps.ts";
-import type { Fault } from "../map/map-faults.ts";
+import { compactMap, type CompactSummary } from "../compact/compact-map.ts";
+import type { WeightOptions } from "../compact/weight-policy.ts";
+import { diffMaps, type MapDifference } from "../maps/diff-maps.ts";
+import type { Fault } from "../maps/map-faults.ts";
 import {
   type GeneratedMap,
   generateMap,
   type GenerateMapOptions,
-} from "../map/generate/generate-map.ts";
-import { mergeMaps, type MergeSummary } from "../map/merge-maps.ts";
-import { validateMap, type ValidateOptions } from "../map/validate-map.ts";
+} from "../generate/generate-map.ts";
+import { mergeMaps, type MergeSummary } from "../maps/merge-maps.ts";
+import { validateMap, type ValidateOptions } from "../maps/validate-map.ts";
 import { MapStream } from "./map-stream.ts";
 import { bytesOf, chunksOf, nameOf, placeOf, type Platform, type Source } from "./source.ts";
 import {

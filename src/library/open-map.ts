@@ -1,22 +1,17 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { MemorySource, sourceChunks } from "../bytes/byte-source.ts";
 import { isPacked, PACKED_MAGIC, recognizeCompression } from "../bytes/bytes.ts";
-import { compareMaps, type CompareOptions } from "../map/compare/compare-maps.ts";
-import type { MapComparison } from "../map/compare/comparison.ts";
+import { compareMaps, type CompareOptions } from "../maps/compare/compare-maps.ts";
+import type { MapComparison } from "../maps/compare/comparison.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal, interruptible } from "../interruption.ts";
-import {
-  type Answer,
-  hasUri,
-  type LookupOptions,
-  type MapLookup,
-} from "../map/lookup/map-lookup.ts";
-import { MapExplorer } from "../map/explore/map-explorer.ts";
-import type { MapSlice, SliceOptions } from "../map/explore/map-slice.ts";
-import { packedHoldings, type PackedHoldings } from "../map/explore/packed-holdings.ts";
-import { MapSearch } from "../map/lookup/map-search.ts";
-import { MemoryIndex } from "../map/lookup/memory-index.ts";
-import { PackedLookup } from "../map/lookup/packed-lookup.ts";
+import { type Answer, hasUri, type LookupOptions, type MapLookup } from "../lookup/map-lookup.ts";
+import { MapExplorer } from "../maps/explore/map-explorer.ts";
+import type { MapSlice, SliceOptions } from "../maps/explore/map-slice.ts";
+import { packedHoldings, type PackedHoldings } from "../maps/explore/packed-holdings.ts";
+import { MapSearch } from "../lookup/map-search.ts";
+import { MemoryIndex } from "../lookup/memory-index.ts";
+import { PackedLookup } from "../lookup/packed-lookup.ts";
 import { openRemoteMap } from "../publish/fetch/remote-map.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";

@@ -1,9 +1,9 @@
 import { MementoMapError } from "../errors.ts";
 import { openOutput, type OutputStreams } from "../files/output-file.ts";
 import { packageFile } from "../files/package-file.ts";
-import type { MapStreams } from "../map/lookup/map-sources.ts";
-import { guardOutputs } from "../map/output/output-guard.ts";
-import { type PackOptions, type PackSummary, writePackedMap } from "../map/pack/pack-files.ts";
+import type { MapStreams } from "../lookup/map-sources.ts";
+import { guardOutputs } from "../maps/output-guard.ts";
+import { type PackOptions, type PackSummary, writePackedMap } from "../pack/pack-files.ts";
 import { MAX_ROW_BITS } from "../packed/packed-file.ts";
 
 /** What a packed map is to be. */

@@ -8,8 +8,8 @@ import { MapRouter, type MapRouterOptions } from "../aggregate/route/map-router.
 import type { RoutedMap } from "../aggregate/route/routed-map.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { isPacked } from "../bytes/bytes.ts";
-import { MemoryIndex } from "../map/lookup/memory-index.ts";
-import { PackedLookup } from "../map/lookup/packed-lookup.ts";
+import { MemoryIndex } from "../lookup/memory-index.ts";
+import { PackedLookup } from "../lookup/packed-lookup.ts";
 import { bytesOf, nameOf, type Platform, type Source } from "./source.ts";
 
 /** The maps of archives by their ids; `undefined` takes the map of one away. */

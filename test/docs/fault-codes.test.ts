@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { FAULT_SEVERITIES } from "../../src/map/map-faults.ts";
+import { FAULT_SEVERITIES } from "../../src/maps/map-faults.ts";
 import { ROOT } from "../support/code-blocks.ts";
 
 it("docs/errors.md lists every fault that validate reports, with its severity, and no others", () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { openInput } from "../../src/files/input-file.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { until } from "../support/until.ts";
-import { isBuilt, startBuilt } from "../map/generate/built-cli.ts";
+import { isBuilt, startBuilt } from "../generate/built-cli.ts";
 
 function makePipe(): string {
   const path = join(scratchDir(), "pipe");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { generateMap } from "../../src/map/generate/generate-map.ts";
-import { rowsOf } from "../map/generate/naive-map.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
+import { rowsOf } from "../generate/naive-map.ts";
 
 const LOG = [
   // Common and Combined Log Format, with replay flags, queries, and schemes left out.

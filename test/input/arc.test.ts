@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { Analysis } from "../../src/study/analyze/analysis.ts";
 import { analyzeIndex } from "../study/analyze/analyze-index.ts";
 import type { MementoMapError } from "../../src/errors.ts";
-import { generateMap } from "../../src/map/generate/generate-map.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
 import { arcRows } from "../../src/input/warc.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import type { ArcRecord } from "../support/arc-fixture.ts";

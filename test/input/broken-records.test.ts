@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { generateMap } from "../../src/map/generate/generate-map.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
 import { arcRows, warcRows } from "../../src/input/warc.ts";
 import type { DamageLog } from "../../src/bytes/damage.ts";
 import { newDamageLog } from "../../src/bytes/damage.ts";

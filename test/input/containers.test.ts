@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
 import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
-import { rowsOf } from "../map/generate/naive-map.ts";
+import { rowsOf } from "../generate/naive-map.ts";
 import type { Files } from "../support/folder-with.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { runCli } from "../support/run-cli.ts";

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
 import { surt } from "../../src/surt/uri-to-surt.ts";
-import { rowsOf } from "../map/generate/naive-map.ts";
+import { rowsOf } from "../generate/naive-map.ts";
 import { runCli, SMALL_MEMORY } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { zipFile } from "../support/zip-fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { generateMap } from "../../src/map/generate/generate-map.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
 import { MemgatorLog } from "../../src/input/memgator-log.ts";
 
 const STAMP = "2016/06/09 12:00:00.123456";

@@ -3,7 +3,7 @@ import { symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { rowsOf } from "../map/generate/naive-map.ts";
+import { rowsOf } from "../generate/naive-map.ts";
 import type { Files } from "../support/folder-with.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { runCli } from "../support/run-cli.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { generateMap } from "../../src/map/generate/generate-map.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
 
 const LINK = `<http://a.example.org/x?b=1,2>; rel="original",
 <http://arxiv.example.net/timemap/http://a.example.org>; rel="self"; type="application/link-format"; from="Tue, 20 Jun 2000 18:02:59 GMT",

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { generateMap } from "../../src/map/generate/generate-map.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
 import { warcRows } from "../../src/input/warc.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { rowTexts } from "../support/batch-text.ts";

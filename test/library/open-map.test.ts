@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import * as web from "../../src/index.ts";
 import { NODE } from "../../src/library/node-platform.ts";
 import { diff, type MementoMap, openMap, type Source } from "../../src/node.ts";
-import { packedBytes } from "../map/pack/packed-bytes.ts";
+import { packedBytes } from "../pack/packed-bytes.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { serving } from "../support/serving.ts";

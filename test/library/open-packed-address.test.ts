@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { openMap } from "../../src/node.ts";
-import { packedBytes } from "../map/pack/packed-bytes.ts";
+import { packedBytes } from "../pack/packed-bytes.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 
 it("opens the packed form of a map at an address that has both, if told to", async () => {

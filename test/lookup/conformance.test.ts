@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMementoMapError } from "../../src/errors.ts";
 import { lookupKeys } from "../../src/surt/covering-keys.ts";
-import { anyMap, questions } from "../map/lookup/any-map-and-questions.ts";
+import { anyMap, questions } from "./any-map-and-questions.ts";
 import { cases } from "../support/cases.ts";
 import { LinearReading } from "../support/linear-reading.ts";
 import { type Door, DOORS, QUICK_DOORS } from "./doors.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_INDEX_BYTES, MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { MAX_INDEX_BYTES, MemoryIndex } from "../../src/lookup/memory-index.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 

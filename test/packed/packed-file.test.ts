@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isMementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { PackedLookup } from "../../src/map/lookup/packed-lookup.ts";
+import { PackedLookup } from "../../src/lookup/packed-lookup.ts";
 import { formatHead, parseHead } from "../../src/packed/packed-file.ts";
 import { packedSeeds } from "../../fuzz/packed-seeds.ts";
 import { FAULTY_PACKED, rewritten } from "../support/faulty-packed.ts";

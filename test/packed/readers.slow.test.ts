@@ -6,12 +6,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Random } from "../../src/bytes/random.ts";
 import { isMementoMapError, MementoMapError } from "../../src/errors.ts";
-import { packedBytes } from "../map/pack/packed-bytes.ts";
-import { PackedLookup } from "../../src/map/lookup/packed-lookup.ts";
-import { packMap, type PackOptions } from "../../src/map/pack/pack-files.ts";
+import { packedBytes } from "../pack/packed-bytes.ts";
+import { PackedLookup } from "../../src/lookup/packed-lookup.ts";
+import { packMap, type PackOptions } from "../../src/pack/pack-files.ts";
 import { eighth, fingerprint, NameHash } from "../../src/packed/name-hash.ts";
 import { surtKey } from "../../src/surt/key.ts";
-import { anyMap, questions } from "../map/lookup/any-map-and-questions.ts";
+import { anyMap, questions } from "../lookup/any-map-and-questions.ts";
 import { FAULTY_PACKED, rewritten } from "../support/faulty-packed.ts";
 import { scratchDir } from "../support/scratch.ts";
 

@@ -10,15 +10,15 @@ import { type ByteSource, MemorySource } from "../../src/bytes/byte-source.ts";
 import { FileSource } from "../../src/files/input-file.ts";
 import { FetchClient } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
-import { compactMap } from "../../src/map/compact/compact-map.ts";
-import { diffMaps } from "../../src/map/diff-maps.ts";
-import { generateMap } from "../../src/map/generate/generate-map.ts";
-import { MapSearch } from "../../src/map/lookup/map-search.ts";
-import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import { mergeMaps } from "../../src/map/merge-maps.ts";
-import { pageChunks, planPages } from "../../src/map/split-map.ts";
-import { surveyMap } from "../../src/map/map-survey.ts";
-import { validateMap } from "../../src/map/validate-map.ts";
+import { compactMap } from "../../src/compact/compact-map.ts";
+import { diffMaps } from "../../src/maps/diff-maps.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
+import { MapSearch } from "../../src/lookup/map-search.ts";
+import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import { mergeMaps } from "../../src/maps/merge-maps.ts";
+import { pageChunks, planPages } from "../../src/maps/split-map.ts";
+import { surveyMap } from "../../src/maps/map-survey.ts";
+import { validateMap } from "../../src/maps/validate-map.ts";
 import {
   analyzeFiles,
   checkPublisher,

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { rowsOf } from "../map/generate/naive-map.ts";
+import { rowsOf } from "../generate/naive-map.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { type CliResult, runCli } from "../support/run-cli.ts";
 import { spawnShell } from "../support/spawn-cli.ts";

@@ -7,7 +7,7 @@ import { FetchClient } from "../../src/http/http-client.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
 import { openRemoteMap } from "../../src/publish/fetch/remote-map.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { MapSearch } from "../../src/map/lookup/map-search.ts";
+import { MapSearch } from "../../src/lookup/map-search.ts";
 import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
 import { surt as surtOf } from "../../src/surt/uri-to-surt.ts";
 import {
@@ -15,8 +15,8 @@ import {
   lineQuestions,
   type Question,
   uriQuestions,
-} from "../map/lookup/any-map-and-questions.ts";
-import { encode } from "../map/map-files.ts";
+} from "../lookup/any-map-and-questions.ts";
+import { encode } from "../maps/map-files.ts";
 import { fileServer, folderFiles } from "../support/file-server.ts";
 import { LinearReading, reading } from "../support/linear-reading.ts";
 import { runCli } from "../support/run-cli.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { fetchMap } from "../../src/publish/fetch/fetch-map.ts";
 import { MapKeeper, type MapKeeperOptions } from "../../src/aggregate/route/map-keeper.ts";
 import { MapRouter } from "../../src/aggregate/route/map-router.ts";

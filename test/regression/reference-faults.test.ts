@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { rowsOf } from "../map/generate/naive-map.ts";
+import { rowsOf } from "../generate/naive-map.ts";
 import type { CliResult } from "../support/run-cli.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { readMap } from "../../fuzz/read-index.ts";
-import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import type { Fault } from "../../src/map/map-faults.ts";
-import { validateMap } from "../../src/map/validate-map.ts";
+import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import type { Fault } from "../../src/maps/map-faults.ts";
+import { validateMap } from "../../src/maps/validate-map.ts";
 import { cases } from "../support/cases.ts";
 
 const piece = fc.constantFrom("a", "b", "*", "*", "%2a", "%2A", "-", "(");

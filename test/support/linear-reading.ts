@@ -1,5 +1,5 @@
 import JSON5 from "json5";
-import type { Answer } from "../../src/map/lookup/map-lookup.ts";
+import type { Answer } from "../../src/lookup/map-lookup.ts";
 import { addFrequencies, formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
 
 /** What a linear reading of a map says about one SURT. */

@@ -1,4 +1,4 @@
-import { packMap, type PackOptions } from "../../src/map/pack/pack-files.ts";
+import { packMap, type PackOptions } from "../../src/pack/pack-files.ts";
 import { EXAMPLE_MAP } from "./serving.ts";
 
 /** The bytes of a packed map. */

@@ -1,4 +1,4 @@
-import { mapHeaders } from "../../map/generate/map-rows.ts";
+import { mapHeaders } from "../../generate/map-rows.ts";
 import { isJsonObject, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { formatRecord, parseRecord } from "../../ukvs/record.ts";
 import { lineEnd, nextLine } from "../../ukvs/row.ts";

@@ -1,5 +1,5 @@
 import type { Archive } from "./archive.ts";
-import type { Answer } from "../../map/lookup/map-lookup.ts";
+import type { Answer } from "../../lookup/map-lookup.ts";
 import type { LearntDecision } from "../learn/learner.ts";
 import type { MapWord } from "../learn/map-trust.ts";
 import type { RoutedLookup } from "./routed-lookup.ts";

@@ -18,10 +18,10 @@ import {
   type MapGuardOptions,
   packedExtent,
   refuseShrunk,
-} from "../../map/map-guard.ts";
-import { MAX_INDEX_BYTES, MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
-import { validateMap } from "../../map/validate-map.ts";
+} from "../../maps/map-guard.ts";
+import { MAX_INDEX_BYTES, MemoryIndex } from "../../lookup/memory-index.ts";
+import { PackedLookup } from "../../lookup/packed-lookup.ts";
+import { validateMap } from "../../maps/validate-map.ts";
 import { decompressed } from "../../files/decompress.ts";
 
 /** Where a map comes from, and the file it is in. */

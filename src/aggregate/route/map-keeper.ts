@@ -6,8 +6,8 @@ import type { MapRouter } from "./map-router.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import type { FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
 import { makeFolder } from "../../files/make-folder.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
-import type { MapGuardOptions } from "../../map/map-guard.ts";
+import { guardOutputs } from "../../maps/output-guard.ts";
+import type { MapGuardOptions } from "../../maps/map-guard.ts";
 import { KeptMap, type MapPlace, type MapState, pause } from "./kept-map.ts";
 import { DISCOVERED, isWebAddress } from "./archive-list.ts";
 

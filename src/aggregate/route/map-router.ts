@@ -21,7 +21,7 @@ import {
 import { AnsweredPages, looksLikePageRequisite, pageOfReferer } from "./referer.ts";
 import { RoutedLookup } from "./routed-lookup.ts";
 import { RoutedMaps } from "./routed-maps.ts";
-import { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { MemoryIndex } from "../../lookup/memory-index.ts";
 import { chanceOf } from "../learn/model.ts";
 import type { Learner } from "../learn/learner.ts";
 import { takeLearntMap } from "../learn/shared-map.ts";

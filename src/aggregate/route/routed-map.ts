@@ -1,6 +1,6 @@
-import { hasSurt } from "../../map/lookup/map-lookup.ts";
-import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
-import type { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { hasSurt } from "../../lookup/map-lookup.ts";
+import type { MemoryIndex } from "../../lookup/memory-index.ts";
+import type { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { datetimeOfEpochMs, formatDatetime } from "../../memento/datetime.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { Archive } from "./archive.ts";

@@ -1,7 +1,7 @@
 import { QUESTION } from "../../bytes/bytes.ts";
 import { find, type Verdict } from "../../lookup/source.ts";
-import { answerOf } from "../../map/lookup/map-lookup.ts";
-import { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { answerOf } from "../../lookup/map-lookup.ts";
+import { MemoryIndex } from "../../lookup/memory-index.ts";
 import { Key } from "../../surt/lookup-key.ts";
 import { surtBytes, surtRoom } from "../../surt/uri-to-surt.ts";
 import type { DecidingKey } from "./decision.ts";

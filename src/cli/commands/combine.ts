@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from "../../format.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
-import { mergeRange } from "../../map/parts/merge-range.ts";
+import { withMapOutput } from "../../maps/map-output.ts";
+import { mergeRange } from "../../generate/merge-range.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, misuse, option, TMP_OPTION } from "../common/options.ts";
 import { readCuts } from "./partition.ts";

@@ -1,10 +1,10 @@
 import { formatBytes, formatCount, formatRate } from "../../format.ts";
 import { stat } from "node:fs/promises";
-import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
+import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../compact/weight-policy.ts";
 import { quote } from "../../errors.ts";
-import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
-import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
+import { compactFile, type CompactFileSummary } from "../../compact/compact-files.ts";
+import type { BudgetFileSummary } from "../../compact/budget-files.ts";
+import { withMapOutput } from "../../maps/map-output.ts";
 import {
   FORCE_OPTION,
   inputsOf,
@@ -176,8 +176,8 @@ const WEIGHT_OPTIONS = [
 ] as const;
 
 /** Loaded only where it is needed: a plain roll-up is over in less time than that takes. */
-function loadBudget(): Promise<typeof import("../../map/compact/run/budget-files.ts")> {
-  return import("../../map/compact/run/budget-files.ts");
+function loadBudget(): Promise<typeof import("../../compact/budget-files.ts")> {
+  return import("../../compact/budget-files.ts");
 }
 
 function parseWeight(text: string): number {

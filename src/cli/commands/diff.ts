@@ -1,4 +1,4 @@
-import { diffMaps, type HeaderDifference, type RecordDifference } from "../../map/diff-maps.ts";
+import { diffMaps, type HeaderDifference, type RecordDifference } from "../../maps/diff-maps.ts";
 import { openInput } from "../../files/input-file.ts";
 import { isClosedPipe, withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { discoverMap } from "../../publish/fetch/discover.ts";
 import { openRemoteMap } from "../../publish/fetch/remote-map.ts";
 import { isMementoMapError, quote, withoutCredentials } from "../../errors.ts";
-import { answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
+import { answerJson, answerLine } from "../../lookup/map-lookup.ts";
 import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { openInput } from "../../files/input-file.ts";

@@ -3,7 +3,7 @@ import { withOutput } from "../../files/output-file.ts";
 import { column } from "../../study/report/report.ts";
 import { tableLines } from "../../study/report/text.ts";
 import { readFile } from "node:fs/promises";
-import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
+import { BudgetCompaction } from "../../compact/budget-compaction.ts";
 import { ioError } from "../../errors.ts";
 import {
   type ChildrenFit,
@@ -12,9 +12,9 @@ import {
   fitChildren,
   parseDepthTable,
   type PowerLawFit,
-} from "../../map/compact/children-fit.ts";
+} from "../../compact/children-fit.ts";
 import { fileChunks } from "../../files/input-file.ts";
-import { withMapSources } from "../../map/lookup/map-sources.ts";
+import { withMapSources } from "../../lookup/map-sources.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { inputsOf, misuse } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount } from "../../format.ts";
 import { MementoMapError } from "../../errors.ts";
-import { generateFiles, type GenerateSummary } from "../../map/generate/generate.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
+import { generateFiles, type GenerateSummary } from "../../generate/generate.ts";
+import { withMapOutput } from "../../maps/map-output.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   COUNT_OPTIONS,

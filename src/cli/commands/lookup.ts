@@ -4,14 +4,14 @@ import { type Position, quote } from "../../errors.ts";
 import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
 import type { BlockSink } from "../../bytes/block-writer.ts";
 import { explainedLines, RecordingSource } from "../../lookup/explain.ts";
-import { answerJson, answerLine, lookupPeriod, SourceLookup } from "../../map/lookup/map-lookup.ts";
+import { answerJson, answerLine, lookupPeriod, SourceLookup } from "../../lookup/map-lookup.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { option, FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
-import { type OpenMap, openMapFile } from "../../map/lookup/open-map-file.ts";
+import { type OpenMap, openMapFile } from "../../lookup/open-map-file.ts";
 import type { CommandIo } from "../common/messages.ts";
 
 const decoder = new TextDecoder();

@@ -1,12 +1,12 @@
 import { formatAmount, formatCount } from "../../format.ts";
 import { join } from "node:path";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
-import { mergeMaps } from "../../map/merge-maps.ts";
+import { mergeMaps } from "../../maps/merge-maps.ts";
 import { OUTPUT_OPTION } from "../common/options.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
+import { withMapOutput } from "../../maps/map-output.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { withMapSources } from "../../map/lookup/map-sources.ts";
+import { withMapSources } from "../../lookup/map-sources.ts";
 
 export const merge: Command = defineCommand({
   name: "merge",

@@ -6,12 +6,12 @@ import { quote } from "../../errors.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
-import { isMapFile } from "../../map/output/output-guard.ts";
+import { withMapOutput } from "../../maps/map-output.ts";
+import { isMapFile } from "../../maps/output-guard.ts";
 import type { OptionValues } from "../common/command-line.ts";
 import { updatedAt, WORK_OPTIONS, workThreads } from "../common/index-options.ts";
 import { MAX_ROW_BITS } from "../../packed/packed-file.ts";
-import type { PackSummary } from "../../map/pack/pack-files.ts";
+import type { PackSummary } from "../../pack/pack-files.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import type { Io } from "../common/io.ts";
 import { type Progress, type SummaryLine, warnSkippedLines } from "../common/messages.ts";
@@ -93,7 +93,7 @@ depend on threads or on memory. docs/packed.md specifies the file.`,
     const file = await openOutput(values.output, io);
     let packed: PackSummary;
     try {
-      const { workFor, writePackedMap } = await import("../../map/pack/pack-files.ts");
+      const { workFor, writePackedMap } = await import("../../pack/pack-files.ts");
       packed = await withSample(path, values.tmp, io, (sample, streams) =>
         withMapOf({ path, sample }, values, streams, progress, async (map) => {
           const size = map === "-" ? undefined : (await stat(map)).size;
@@ -148,7 +148,7 @@ async function withMapOf<T>(
       throw misuse("--queries requires an index; the queries of a map cannot be changed");
     return use(path);
   }
-  const { generateFiles } = await import("../../map/generate/generate.ts");
+  const { generateFiles } = await import("../../generate/generate.ts");
   return withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
     const map = join(folder, "map");
     const description = {

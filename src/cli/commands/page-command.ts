@@ -2,7 +2,7 @@ import { formatAmount } from "../../format.ts";
 import { stat } from "node:fs/promises";
 import { ioError } from "../../errors.ts";
 import { withOutputFolder } from "../../files/output-file.ts";
-import { withMapSources } from "../../map/lookup/map-sources.ts";
+import { withMapSources } from "../../lookup/map-sources.ts";
 import { checkNames, nameOfFile } from "../../publish/serve/map-names.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";

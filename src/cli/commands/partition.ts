@@ -7,9 +7,9 @@ import { readFile } from "node:fs/promises";
 import { ioError, isMementoMapError, type MementoMapError } from "../../errors.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { chooseCuts, formatCuts, parseCuts } from "../../map/parts/cuts.ts";
-import { extractRuns } from "../../map/parts/extract-runs.ts";
-import { openRunFiles } from "../../map/parts/run-file.ts";
+import { chooseCuts, formatCuts, parseCuts } from "../../generate/cuts.ts";
+import { extractRuns } from "../../generate/extract-runs.ts";
+import { openRunFiles } from "../../generate/run-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   COUNT_OPTIONS,

@@ -6,13 +6,13 @@ import {
   planPages,
   type SplitPlan,
   type SplitSize,
-} from "../../map/split-map.ts";
-import { withCanonicalMap } from "../../map/output/map-output.ts";
+} from "../../maps/split-map.ts";
+import { withCanonicalMap } from "../../maps/map-output.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { withMapSources } from "../../map/lookup/map-sources.ts";
+import { withMapSources } from "../../lookup/map-sources.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { option } from "../common/options.ts";
 

@@ -1,5 +1,5 @@
 import { TEXT_WIDTH, wrapped } from "../../format.ts";
-import { type GuardedOutput, guardOutputs } from "../../map/output/output-guard.ts";
+import { type GuardedOutput, guardOutputs } from "../../maps/output-guard.ts";
 import type { Report } from "../../study/report/report.ts";
 import { ExitCode, type Io, type NamedFiles } from "./io.ts";
 import {

@@ -1,7 +1,7 @@
 import { quote } from "../../errors.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import type { GenerateOptions } from "../../map/generate/generate.ts";
-import { DATETIME_DIGITS, type MapDescription } from "../../map/generate/map-rows.ts";
+import type { GenerateOptions } from "../../generate/generate.ts";
+import { DATETIME_DIGITS, type MapDescription } from "../../generate/map-rows.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
 import { captureFilter, INDEX_OPTIONS, updatedAt } from "./index-options.ts";
 import type { Io } from "./io.ts";

@@ -7,7 +7,7 @@ import { folderToRead } from "../../input/open-inputs.ts";
 import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
 import { choice, misuse, option } from "./options.ts";
-import { threadsWithin } from "../../map/generate/key-table.ts";
+import { threadsWithin } from "../../generate/key-table.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { type Io, sourceDate } from "./io.ts";
 import type { CommandIo } from "./messages.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import type { GuardedOutput } from "../../map/output/output-guard.ts";
+import type { GuardedOutput } from "../../maps/output-guard.ts";
 import type { RunRecord } from "../../study/report/html.ts";
 import type { Report } from "../../study/report/report.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";

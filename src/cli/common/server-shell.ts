@@ -3,7 +3,7 @@ import { internalFault } from "../../errors.ts";
 import { outputError } from "../../files/output-file.ts";
 import { type ConnectionLimits, listen, type RequestHandler } from "../../http/listen.ts";
 import { JsonLog, type Log, type RequestEntry } from "../../http/log.ts";
-import { type GuardedOutput, guardOutputs } from "../../map/output/output-guard.ts";
+import { type GuardedOutput, guardOutputs } from "../../maps/output-guard.ts";
 import { interrupted, type Io } from "./io.ts";
 import type { CommandValues } from "./command.ts";
 import type { MONITORING_OPTIONS, SERVER_LOGS } from "./server-options.ts";

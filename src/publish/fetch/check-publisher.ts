@@ -16,7 +16,7 @@ import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-c
 import { parseLinkHeader } from "../../memento/links.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { mapHeadOf, type PageMark, pageMark } from "../../ukvs/head.ts";
-import { validateMap } from "../../map/validate-map.ts";
+import { validateMap } from "../../maps/validate-map.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { peekHead } from "../../input/stream-lines.ts";
 import { decompressed } from "../../files/decompress.ts";

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import CachePolicy from "http-cache-semantics";
 import { acceptedForm, discoverMap, isMapAt, webAddress } from "./discover.ts";
 import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
-import type { MapGuardOptions } from "../../map/map-guard.ts";
+import type { MapGuardOptions } from "../../maps/map-guard.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { type Interrupt, interruptible } from "../../interruption.ts";

@@ -3,7 +3,7 @@ import type { ByteSource } from "../../bytes/byte-source.ts";
 import type { HttpClient } from "../../http/http-client.ts";
 import { PackedSource } from "../../lookup/packed-source.ts";
 import type { KeySource } from "../../lookup/source.ts";
-import { SourceLookup } from "../../map/lookup/map-lookup.ts";
+import { SourceLookup } from "../../lookup/map-lookup.ts";
 import { acceptedForm } from "./discover.ts";
 import { HttpSource, PagedSource } from "./http-source.ts";
 

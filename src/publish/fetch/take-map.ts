@@ -6,7 +6,7 @@ import { MemorySource, sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { checkPacked, readHead } from "../../packed/read-packed.ts";
 import { headersOf } from "../../packed/packed-file.ts";
-import { openPackedFile } from "../../map/lookup/open-map-file.ts";
+import { openPackedFile } from "../../lookup/open-map-file.ts";
 import { type Output, withOutput } from "../../files/output-file.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { httpRefusal } from "../../http/http-client.ts";
@@ -18,8 +18,8 @@ import {
   type MapGuardOptions,
   packedExtent,
   refuseShrunk,
-} from "../../map/map-guard.ts";
-import { validateMap } from "../../map/validate-map.ts";
+} from "../../maps/map-guard.ts";
+import { validateMap } from "../../maps/validate-map.ts";
 import { formatHeaders, headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";

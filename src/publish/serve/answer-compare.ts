@@ -10,9 +10,9 @@ import {
   type Reply,
   textReply,
 } from "../../http/reply.ts";
-import { compareMaps, MAX_LIMIT } from "../../map/compare/compare-maps.ts";
-import type { MapComparison } from "../../map/compare/comparison.ts";
-import { MAX_COMPARED } from "../../map/compare/overlap.ts";
+import { compareMaps, MAX_LIMIT } from "../../maps/compare/compare-maps.ts";
+import type { MapComparison } from "../../maps/compare/comparison.ts";
+import { MAX_COMPARED } from "../../maps/compare/overlap.ts";
 import {
   type ExploredMap,
   exploredMap,

@@ -10,8 +10,8 @@ import {
   type Reply,
   textReply,
 } from "../../http/reply.ts";
-import type { MapSlice, SliceOptions } from "../../map/explore/map-slice.ts";
-import type { PackedHoldings } from "../../map/explore/packed-holdings.ts";
+import type { MapSlice, SliceOptions } from "../../maps/explore/map-slice.ts";
+import type { PackedHoldings } from "../../maps/explore/packed-holdings.ts";
 import type { HostedMap } from "./hosted-map.ts";
 import type { MapVersion } from "./map-version.ts";
 import type { Exchange } from "./site.ts";

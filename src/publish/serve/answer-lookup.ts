@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { isMementoMapError, type MementoMapError } from "../../errors.ts";
-import { type Answer, answerJson, lookupPeriod } from "../../map/lookup/map-lookup.ts";
+import { type Answer, answerJson, lookupPeriod } from "../../lookup/map-lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
 import { archiveOf, type Exchange } from "./site.ts";
 import type { HostedMap } from "./hosted-map.ts";

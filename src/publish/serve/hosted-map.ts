@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { recognizeCompression } from "../../bytes/bytes.ts";
 import { MemorySource } from "../../bytes/byte-source.ts";
 import { FileSource, openInput } from "../../files/input-file.ts";
-import { type MapExtent, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
+import { type MapExtent, type MapGuardOptions, refuseShrunk } from "../../maps/map-guard.ts";
 import { Reloading } from "../../files/reloading.ts";
 import { type FileStamp, stampOf } from "../../files/shared-files.ts";
 import { ioError, MementoMapError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-import type { MapSurvey } from "../../map/map-survey.ts";
+import type { MapSurvey } from "../../maps/map-survey.ts";
 import type { MapInfo } from "../../page/page-data.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 

@@ -1,20 +1,20 @@
 import { setImmediate } from "node:timers/promises";
 import { isPacked, LF, PACKED_MAGIC } from "../../bytes/bytes.ts";
 import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
-import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split-map.ts";
-import { packedExtent } from "../../map/map-guard.ts";
+import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../maps/split-map.ts";
+import { packedExtent } from "../../maps/map-guard.ts";
 import { digestOf } from "../../files/source-digest.ts";
-import { type Answer, SourceLookup } from "../../map/lookup/map-lookup.ts";
-import { MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { MapExplorer } from "../../map/explore/map-explorer.ts";
-import type { MapSlice, SliceOptions } from "../../map/explore/map-slice.ts";
-import { SummedRows, SummedRowsBuilder } from "../../map/explore/summed-rows.ts";
-import { packedHoldings, type PackedHoldings } from "../../map/explore/packed-holdings.ts";
-import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { type Answer, SourceLookup } from "../../lookup/map-lookup.ts";
+import { MemoryIndex } from "../../lookup/memory-index.ts";
+import { MapExplorer } from "../../maps/explore/map-explorer.ts";
+import type { MapSlice, SliceOptions } from "../../maps/explore/map-slice.ts";
+import { SummedRows, SummedRowsBuilder } from "../../maps/explore/summed-rows.ts";
+import { packedHoldings, type PackedHoldings } from "../../maps/explore/packed-holdings.ts";
+import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { KeySamples, SortedSource } from "../../lookup/sorted-source.ts";
 import { checkPacked } from "../../packed/read-packed.ts";
 import type { KeySource } from "../../lookup/source.ts";
-import { type MapSurvey, surveyMap } from "../../map/map-survey.ts";
+import { type MapSurvey, surveyMap } from "../../maps/map-survey.ts";
 import {
   chooseEncoding,
   type Encoding,

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ByteSource, sourceChunks } from "../../bytes/byte-source.ts";
-import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split-map.ts";
-import { surveyMap } from "../../map/map-survey.ts";
+import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../maps/split-map.ts";
+import { surveyMap } from "../../maps/map-survey.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { formatNumber } from "../../format.ts";
 import { htmlDocument } from "../../page/document.ts";

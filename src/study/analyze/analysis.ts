@@ -1,4 +1,4 @@
-import type { ChildrenFit } from "../../map/compact/children-fit.ts";
+import type { ChildrenFit } from "../../compact/children-fit.ts";
 import type { FaultTally, LineCounts } from "./capture-tally.ts";
 import type {
   CurvePoint,

@@ -4,8 +4,8 @@ import { ANALYZE } from "./capture-scanner.ts";
 import { joinTallies, type TallyData } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
-import { cutRuns, mergeRuns, type VisitKey } from "../../map/generate/runs.ts";
-import { type ScanOptions, withScan } from "../../map/generate/scan.ts";
+import { cutRuns, mergeRuns, type VisitKey } from "../../generate/runs.ts";
+import { type ScanOptions, withScan } from "../../generate/scan.ts";
 import {
   type CombineOptions,
   combineRuns,
@@ -13,7 +13,7 @@ import {
   readingRuns,
   type RunCombiner,
   type StoredRun,
-} from "../../map/generate/stored-runs.ts";
+} from "../../generate/stored-runs.ts";
 import { checkSignal, Interrupt, type InterruptOptions } from "../../interruption.ts";
 
 export interface AnalyzeFilesOptions

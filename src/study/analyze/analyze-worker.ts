@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { ScanJob, type ScanJobOptions } from "../../map/generate/scan-job.ts";
+import { ScanJob, type ScanJobOptions } from "../../generate/scan-job.ts";
 import { serve } from "../../threads/thread-server.ts";
 import { callOn, type RemoteCall } from "../../threads/thread.ts";
 import { ANALYZE, type ScannerOptions } from "./capture-scanner.ts";

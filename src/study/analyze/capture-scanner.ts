@@ -1,7 +1,7 @@
 import { BACKSLASH, equalWithin, hashRange, isDigit, MINUS, SLASH } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
-import type { KeyTable } from "../../map/generate/key-table.ts";
-import type { KeySink, ScanKind } from "../../map/generate/scan-job.ts";
+import type { KeyTable } from "../../generate/key-table.ts";
+import type { KeySink, ScanKind } from "../../generate/scan-job.ts";
 import { type Capture, CaptureSurt, ROW, type RowKind } from "../../input/capture.ts";
 import { SHOWN_BYTES } from "../../input/row-reader.ts";
 import { unescapedBytes } from "../../bytes/json-members.ts";

@@ -8,7 +8,7 @@ import {
   TreeNode,
   type TreeVisitor,
   TreeWalk,
-} from "../../map/compact/key-tree.ts";
+} from "../../ukvs/key-tree.ts";
 import { yearOf } from "./capture-faults.ts";
 import { DepthNodes, Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";

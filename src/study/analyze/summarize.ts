@@ -1,4 +1,4 @@
-import { fitChildren } from "../../map/compact/children-fit.ts";
+import { fitChildren } from "../../compact/children-fit.ts";
 import type {
   Analysis,
   CaptureTables,

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { BudgetCompaction, type ReadMap } from "../../map/compact/budget/budget-compaction.ts";
-import type { MissList } from "../../map/compact/budget/misses.ts";
+import { BudgetCompaction, type ReadMap } from "../../compact/budget-compaction.ts";
+import type { MissList } from "../../compact/misses.ts";
 import {
   answersByKey,
   answersOf,
@@ -22,16 +22,16 @@ import {
   mapPredictor,
   type Predictor,
 } from "./predictor.ts";
-import { LookupList, lookupTexts } from "../../map/lookup/lookup-list.ts";
+import { LookupList, lookupTexts } from "../../lookup/lookup-list.ts";
 import { compacted, measureBase, paperMaps, traceBase, weightName } from "./paper-maps.ts";
 import type { InputFormat } from "../../input/formats.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
-import { readMisses } from "../../map/compact/run/budget-files.ts";
-import { DEFAULT_MEMORY_BYTES } from "../../map/generate/key-table.ts";
+import { readMisses } from "../../compact/budget-files.ts";
+import { DEFAULT_MEMORY_BYTES } from "../../generate/key-table.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
-import { openMapFile } from "../../map/lookup/open-map-file.ts";
+import type { MapStreams } from "../../lookup/map-sources.ts";
+import { openMapFile } from "../../lookup/open-map-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { packedMaps } from "./packed-maps.ts";

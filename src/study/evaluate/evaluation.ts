@@ -1,6 +1,6 @@
 import { OriginalKey } from "../analyze/original-key.ts";
 import { surtBytes } from "../../surt/uri-to-surt.ts";
-import { isSurtText } from "../../map/lookup/lookup-list.ts";
+import { isSurtText } from "../../lookup/lookup-list.ts";
 import type { MadeBy, TracePoint } from "./paper-maps.ts";
 import type { Predictor } from "./predictor.ts";
 

@@ -1,6 +1,6 @@
 import { isMementoMapError } from "../../errors.ts";
-import type { MissList } from "../../map/compact/budget/misses.ts";
-import { packMap, type PackOptions } from "../../map/pack/pack-files.ts";
+import type { MissList } from "../../compact/misses.ts";
+import { packMap, type PackOptions } from "../../pack/pack-files.ts";
 import { mapPredictor, type Predictor } from "./predictor.ts";
 
 interface PackedMapsOptions extends Pick<PackOptions, "scratch" | "streams"> {

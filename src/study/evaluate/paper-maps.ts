@@ -2,11 +2,11 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { joinBytes, LF } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
-import { compactBy, compactMap } from "../../map/compact/compact-map.ts";
+import { compactBy, compactMap } from "../../compact/compact-map.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
-import { type WeightOptions, WeightPolicy } from "../../map/compact/weight-policy.ts";
-import type { ReadMap } from "../../map/compact/budget/budget-compaction.ts";
+import type { MapStreams } from "../../lookup/map-sources.ts";
+import { type WeightOptions, WeightPolicy } from "../../compact/weight-policy.ts";
+import type { ReadMap } from "../../compact/budget-compaction.ts";
 import { headerText, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
 
 export interface PaperMap {

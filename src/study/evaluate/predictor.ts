@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { isPacked } from "../../bytes/bytes.ts";
-import { hasSurt } from "../../map/lookup/map-lookup.ts";
-import { MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { hasSurt } from "../../lookup/map-lookup.ts";
+import { MemoryIndex } from "../../lookup/memory-index.ts";
+import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import type { KeyOptions } from "../../surt/key.ts";
 import { surtKeyBytes } from "../../surt/key-bytes.ts";
 import type { MadeBy } from "./paper-maps.ts";

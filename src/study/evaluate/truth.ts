@@ -16,12 +16,12 @@ import { surtKeyOf } from "./predictor.ts";
 import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { mergeStored, withCaptures } from "../analyze/analyze-files.ts";
-import { generateFiles } from "../../map/generate/generate.ts";
+import { generateFiles } from "../../generate/generate.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
-import { isOlderKey } from "../../map/pack/older-keys.ts";
+import type { MapStreams } from "../../lookup/map-sources.ts";
+import { withMapOutput } from "../../maps/map-output.ts";
+import { isOlderKey } from "../../pack/older-keys.ts";
 import { askedKey } from "../../surt/spelling.ts";
 
 const FLUSH_LINES = 4096;

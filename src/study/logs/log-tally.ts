@@ -1,6 +1,6 @@
 import { OriginalKey } from "../analyze/original-key.ts";
 import { MementoMapError } from "../../errors.ts";
-import type { KeyTable } from "../../map/generate/key-table.ts";
+import type { KeyTable } from "../../generate/key-table.ts";
 import { MemgatorLog, type OpenAnswers } from "../../input/memgator-log.ts";
 import { surtBytes } from "../../surt/uri-to-surt.ts";
 

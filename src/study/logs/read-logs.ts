@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { MementoMapError } from "../../errors.ts";
-import { KeyTable, tableBytes } from "../../map/generate/key-table.ts";
-import { writeRun } from "../../map/generate/runs.ts";
+import { KeyTable, tableBytes } from "../../generate/key-table.ts";
+import { writeRun } from "../../generate/runs.ts";
 import { LogOverlap, type LogReport, logReport } from "./log-report.ts";
 import { LogTally } from "./log-tally.ts";
-import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
+import { type StoredRun, writingTo } from "../../generate/stored-runs.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { type AnalyzeFilesOptions, mergeStored, withCaptures } from "../analyze/analyze-files.ts";

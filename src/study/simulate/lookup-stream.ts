@@ -1,7 +1,7 @@
 import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { MementoMapError } from "../../errors.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import type { MapStreams } from "../../lookup/map-sources.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
 
 /** Lookups in the order of time: each original once, and which of them each lookup is of. */

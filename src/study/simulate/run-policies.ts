@@ -3,7 +3,7 @@ import { readMap } from "../../aggregate/route/kept-map.ts";
 import type { RoutedMap } from "../../aggregate/route/routed-map.ts";
 import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import type { MapStreams } from "../../lookup/map-sources.ts";
 import type { LookupStream } from "./lookup-stream.ts";
 import * as policies from "./policies.ts";
 import type { SimulatedArchive } from "./simulated-archives.ts";

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { Learner, type LearnerOptions } from "../../../src/aggregate/learn/learner.ts";
 import { learntMap, takeLearntMap } from "../../../src/aggregate/learn/shared-map.ts";
 import { restoreSnapshot, snapshotOf } from "../../../src/aggregate/learn/snapshot.ts";
-import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
-import { validateMap } from "../../../src/map/validate-map.ts";
+import { MemoryIndex } from "../../../src/lookup/memory-index.ts";
+import { validateMap } from "../../../src/maps/validate-map.ts";
 import { surt } from "../../../src/surt/uri-to-surt.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");

@@ -10,7 +10,7 @@ import {
 } from "../../../src/aggregate/route/map-keeper.ts";
 import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import { archivesOf, shown } from "./routing.ts";
-import { packedBytes } from "../../map/pack/packed-bytes.ts";
+import { packedBytes } from "../../pack/packed-bytes.ts";
 import { serveOnLoopback } from "../../support/http-server.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
+import { MemoryIndex } from "../../../src/lookup/memory-index.ts";
 import type { RouteRequest } from "../../../src/aggregate/route/decision.ts";
 import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import type { RoutedMap } from "../../../src/aggregate/route/routed-map.ts";
 import { surt } from "../../../src/surt/uri-to-surt.ts";
-import { mapBytes, PLAIN, rows } from "../../map/lookup/map-arbitraries.ts";
+import { mapBytes, PLAIN, rows } from "../../lookup/map-arbitraries.ts";
 import { archivesOf, mapOf, routerOf, shown } from "./routing.ts";
 
 const URI = "http://x.example/a/b";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRouter } from "../../../src/index.ts";
-import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
-import { packedBytes } from "../../map/pack/packed-bytes.ts";
+import { PackedLookup } from "../../../src/lookup/packed-lookup.ts";
+import { packedBytes } from "../../pack/packed-bytes.ts";
 import { archivesOf, mapOf, routerOf, shown } from "./routing.ts";
 
 const ROWS = [

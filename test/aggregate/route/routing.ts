@@ -1,4 +1,4 @@
-import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
+import { MemoryIndex } from "../../../src/lookup/memory-index.ts";
 import { type Archive, parseArchiveList } from "../../../src/aggregate/route/archive.ts";
 import type { Decision } from "../../../src/aggregate/route/decision.ts";
 import { MapRouter, type MapRouterOptions } from "../../../src/aggregate/route/map-router.ts";

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { MapComparison } from "../../../src/map/compare/comparison.ts";
-import type { MapSlice } from "../../../src/map/explore/map-slice.ts";
-import type { PackedHoldings } from "../../../src/map/explore/packed-holdings.ts";
+import type { MapComparison } from "../../../src/maps/compare/comparison.ts";
+import type { MapSlice } from "../../../src/maps/explore/map-slice.ts";
+import type { PackedHoldings } from "../../../src/maps/explore/packed-holdings.ts";
 import { aggregating, type LocalArchive, plainArchive } from "../../support/aggregating.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { scratchDir } from "../../support/scratch.ts";

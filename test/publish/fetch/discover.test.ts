@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { discoverMap } from "../../../src/publish/fetch/discover.ts";
 import { FetchClient } from "../../../src/http/http-client.ts";
 import { HttpSource } from "../../../src/publish/fetch/http-source.ts";
-import { MapSearch } from "../../../src/map/lookup/map-search.ts";
+import { MapSearch } from "../../../src/lookup/map-search.ts";
 import { NodeClient } from "../../../src/http/node-client.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";

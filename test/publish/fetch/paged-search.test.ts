@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FetchClient, type HttpRequest } from "../../../src/http/http-client.ts";
 import { openRemoteMap } from "../../../src/publish/fetch/remote-map.ts";
-import { encode } from "../../map/map-files.ts";
+import { encode } from "../../maps/map-files.ts";
 import { fileServer, folderFiles } from "../../support/file-server.ts";
 import { LinearReading, reading } from "../../support/linear-reading.ts";
 import { runCli } from "../../support/run-cli.ts";

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
+import { MemoryIndex } from "../../../src/lookup/memory-index.ts";
 import { lookupQuery, splitTarget } from "../../../src/http/target.ts";
 import { rawGet } from "../../support/raw-http.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";

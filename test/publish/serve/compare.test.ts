@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { listen } from "../../../src/http/listen.ts";
-import type { MapComparison } from "../../../src/map/compare/comparison.ts";
+import type { MapComparison } from "../../../src/maps/compare/comparison.ts";
 import { createPublisher } from "../../../src/publish/serve/publisher.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { scratchDir } from "../../support/scratch.ts";

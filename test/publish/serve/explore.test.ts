@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MapChild, MapSlice } from "../../../src/map/explore/map-slice.ts";
+import type { MapChild, MapSlice } from "../../../src/maps/explore/map-slice.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Analysis } from "../../../src/study/analyze/analysis.ts";
 import type { AnalyzeIndexOptions } from "./analyze-index.ts";
 import { analyzeIndex } from "./analyze-index.ts";
-import { generateMap } from "../../../src/map/generate/generate-map.ts";
+import { generateMap } from "../../../src/generate/generate-map.ts";
 import { isMalformedMime } from "../../../src/study/analyze/summarize.ts";
 import type { Row } from "./index-rows.ts";
 import { asCdx, asCdxj, rows } from "./index-rows.ts";

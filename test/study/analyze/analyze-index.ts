@@ -1,19 +1,19 @@
 import { joinBytes } from "../../../src/bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../../src/bytes/lines.ts";
-import { KeyTable } from "../../../src/map/generate/key-table.ts";
+import { KeyTable } from "../../../src/generate/key-table.ts";
 import {
   memoryRun,
   mergeRuns,
   type RunIndex,
   RunReader,
   writeRun,
-} from "../../../src/map/generate/runs.ts";
+} from "../../../src/generate/runs.ts";
 import {
   type IndexSource,
   openSource,
   readSource,
   type SourceOptions,
-} from "../../../src/map/generate/generate-map.ts";
+} from "../../../src/generate/generate-map.ts";
 import { RowReader } from "../../../src/input/row-reader.ts";
 import type { CaptureFilter } from "../../../src/input/filter.ts";
 import { DEFAULT_SAMPLES, DEFAULT_TOP } from "../../../src/study/analyze/analyze-files.ts";

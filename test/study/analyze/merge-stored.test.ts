@@ -2,10 +2,10 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KeyTable } from "../../../src/map/generate/key-table.ts";
-import { writeRun } from "../../../src/map/generate/runs.ts";
+import { KeyTable } from "../../../src/generate/key-table.ts";
+import { writeRun } from "../../../src/generate/runs.ts";
 import { mergeStored } from "../../../src/study/analyze/analyze-files.ts";
-import { type StoredRun, writingTo } from "../../../src/map/generate/stored-runs.ts";
+import { type StoredRun, writingTo } from "../../../src/generate/stored-runs.ts";
 import { Interrupt } from "../../../src/interruption.ts";
 import { scratchDir } from "../../support/scratch.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BloomFilter, cutKey, FIXED_POLICIES } from "../../../src/study/evaluate/predictor.ts";
-import { lookupKey } from "../../../src/map/lookup/lookup-list.ts";
+import { lookupKey } from "../../../src/lookup/lookup-list.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { compactMap } from "../../../src/map/compact/compact-map.ts";
+import { compactMap } from "../../../src/compact/compact-map.ts";
 import {
   measureBase,
   type PaperMap,
@@ -12,7 +12,7 @@ import {
   traceCompaction,
   weightName,
 } from "../../../src/study/evaluate/paper-maps.ts";
-import { generateMap } from "../../../src/map/generate/generate-map.ts";
+import { generateMap } from "../../../src/generate/generate-map.ts";
 import { Interrupt } from "../../../src/interruption.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { runCli } from "../../support/run-cli.ts";

@@ -5,7 +5,7 @@ import {
   MIN_FIT_POINTS,
   shortPercent,
 } from "../../../format.ts";
-import type { PowerLawFit } from "../../../map/compact/children-fit.ts";
+import type { PowerLawFit } from "../../../compact/children-fit.ts";
 import { CHART, type Drawing, NEUTRAL, px } from "../../../page/chart/drawing.ts";
 import { lineChart, type Series } from "../../../page/chart/line-chart.ts";
 import { escapeHtml } from "../../../page/html.ts";

@@ -1,0 +1,377 @@
+import {
+  CLOSE_PAREN,
+  COMMA,
+  CR,
+  DELETE,
+  LF,
+  NINE,
+  OPEN_BRACE,
+  QUESTION,
+  QUOTE,
+  SLASH,
+  SPACE,
+  STAR,
+  ZERO,
+} from "../bytes/bytes.ts";
+import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { ownSpelling } from "../surt/spelling.ts";
+import {
+  columnEnd,
+  columnsEnd,
+  formatRecord,
+  LastKey,
+  parseRecord,
+  skipBlanks,
+  type UkvsRecord,
+} from "../ukvs/record.ts";
+import {
+  addFrequencies,
+  formatFrequency,
+  type Frequency,
+  isPresent,
+  parseFrequency,
+} from "../ukvs/frequency.ts";
+import { type Fields, isJsonObject, startsHeader } from "../ukvs/header.ts";
+import { textOfLine } from "../ukvs/head.ts";
+import { plainFrequencyEnd } from "../ukvs/row.ts";
+import { rejectOrder } from "../ukvs/key-tree.ts";
+
+const encoder = new TextEncoder();
+
+/** A row in the form that writers produce. */
+export interface MapRow {
+  /** The line with its end is `bytes[start, lineEnd)`, its key `bytes[start, keyEnd)`. */
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly keyEnd: number;
+  readonly lineEnd: number;
+  /** How many bytes the key has in common with that of the row before; -1 where that is not known. */
+  readonly shared: number;
+  /**
+   * How many mementos the row has, if it is a page without a query (or a key that is opaque) and that
+   * number alone; or else 0.
+   */
+  readonly count: number;
+  /** Key columns behind the SURT, with the blanks between them; empty where there are none. */
+  readonly moreKeysStart: number;
+  readonly moreKeysEnd: number;
+  /** The frequency that counts, which need not be in the line. */
+  readonly frequencyStart: number;
+  readonly frequencyEnd: number;
+  /** What its JSON block holds of times of their own, where rows have a datetime. */
+  readonly parts?: readonly RowPart[] | undefined;
+  /** The key as the map spells it, where that is otherwise, so that its place may be another. */
+  readonly respelledFrom?: string | undefined;
+}
+
+/** What a row holds of a time: the key columns behind the SURT for that time, and how much. */
+interface RowPart {
+  readonly moreKeys: string;
+  readonly frequency: Frequency;
+}
+
+/** What rows are fed to. */
+export interface RowSink {
+  /**
+   * The row is valid during the call, its bytes until the next call of `settle`.
+   *
+   * @throws MM_NOT_SORTED for a key that is not behind the last one.
+   */
+  add(row: MapRow): void;
+  /** The bytes of rows will change. */
+  settle?(): void;
+}
+
+/**
+ * Puts a line of a map, without its end, into the form that writers produce.
+ *
+ * The frequency that counts is that of the row. Where that is 0 and the JSON block holds something of
+ * some time, it is the sum of the block: such a row is present.
+ *
+ * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY; MM_BAD_HEADER for a header
+ */
+function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
+  const text = textOfLine(line, 0, line.length);
+  if (startsHeader(line[0])) {
+    throw new MementoMapError(
+      "MM_BAD_HEADER",
+      `header after the first record: ${quote(text)}; headers come first`,
+    );
+  }
+  if (line[0] === QUOTE) {
+    throw new MementoMapError(
+      "MM_BAD_KEY",
+      `the key is quoted, which keys of a map never are: ${quote(text)}`,
+    );
+  }
+  const record = parseRecord(text, fields);
+  const [written, ...otherKeys] = record.keys;
+  const [, ...otherValues] = record.values;
+  const key = ownSpelling(written, fields);
+  const frequency = parseFrequency(record.values[0] ?? "/");
+  const row = formatRecord(
+    {
+      ...record,
+      keys: [key, ...otherKeys],
+      values: [formatFrequency(frequency), ...otherValues],
+    },
+    fields,
+  );
+  const counts = formatFrequency(
+    isPresent(frequency) ? frequency : (heldAtTimes(record) ?? frequency),
+  );
+  const bytes = encoder.encode(`${row}\n${counts}`);
+  const lineEnd = bytes.length - counts.length;
+  const keyEnd = columnEnd(bytes, 0, lineEnd - 1);
+  const hasOneKey = otherKeys.length === 0;
+  return {
+    bytes,
+    start: 0,
+    keyEnd,
+    lineEnd,
+    shared: -1,
+    count: 0,
+    moreKeysStart: hasOneKey ? keyEnd : keyEnd + 1,
+    moreKeysEnd: columnsEnd(bytes, 0, lineEnd - 1, fields.keys.length),
+    frequencyStart: lineEnd,
+    frequencyEnd: bytes.length,
+    parts: partsOf(record, fields),
+    respelledFrom: key === written ? undefined : written,
+  };
+}
+
+/** The sum of what a JSON block holds of some time; undefined where that is nothing. */
+export function heldAtTimes(record: Pick<UkvsRecord, "json">): Frequency | undefined {
+  const held = heldParts(record).map(({ frequency }) => frequency);
+  return held.length === 0 ? undefined : held.reduce(addFrequencies);
+}
+
+function heldParts({ json }: Pick<UkvsRecord, "json">): { time: string; frequency: Frequency }[] {
+  const parts = json?.["datetime"];
+  if (!isJsonObject(parts)) return [];
+  return Object.entries(parts)
+    .map(([time, value]) => ({ time, frequency: parseFrequency(String(value)) }))
+    .filter(({ frequency }) => isPresent(frequency));
+}
+
+function partsOf(record: UkvsRecord, fields: Fields): RowPart[] | undefined {
+  const column = fields.keys.indexOf("datetime") - 1;
+  if (column < 0 || record.json === undefined) return undefined;
+  return heldParts(record).map(({ time, frequency }) => ({
+    moreKeys: record.keys.slice(1).with(column, time).join(" "),
+    frequency,
+  }));
+}
+
+/** Where in a text lines are; the first row of the text is line `firstLine`. */
+export interface LinesPlace {
+  readonly source: string;
+  readonly firstLine: number;
+}
+
+/** A line that is in the form of writers already, as nearly all are. One object is used for all. */
+class PlainRow implements MapRow {
+  bytes: Uint8Array = new Uint8Array(0);
+  start = 0;
+  keyEnd = 0;
+  lineEnd = 0;
+  shared = -1;
+  count = 0;
+  moreKeysStart = 0;
+  moreKeysEnd = 0;
+  frequencyStart = 0;
+  frequencyEnd = 0;
+  readonly parts = undefined;
+  readonly respelledFrom = undefined;
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  /** Whether the row before is in these bytes, and its key has no query. */
+  #hasBefore = false;
+
+  /** Begins with other lines. */
+  begin(bytes: Uint8Array): void {
+    // Never a Buffer: all code that looks at bytes sees one type of array.
+    this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#hasBefore = false;
+  }
+
+  /**
+   * Reads the line that begins at `start`, with this many key columns; false for one that needs a closer
+   * look. What the key has in common with the one before is not looked at twice.
+   *
+   * @param end behind a line feed, at or behind that of the line.
+   */
+  read(start: number, end: number, keyColumns: number): boolean {
+    const { bytes } = this;
+    const shared = this.#hasBefore ? this.#sharedWith(start, end) : 0;
+    this.shared = this.#hasBefore ? shared : -1;
+    this.#hasBefore = false;
+    let at = start + shared;
+    if (shared === 0 ? !startsPlain(bytes[at]) : bytes[at - 1] === STAR) return false;
+    at = plainEnd(bytes, at);
+    const isQuery = bytes[at] === QUESTION;
+    while (bytes[at] === QUESTION) at = plainEnd(bytes, at + 1);
+    const isWildcard = bytes[at] === STAR && (bytes[at - 1] === SLASH || bytes[at - 1] === COMMA);
+    if (isWildcard) at++;
+    // A home page without its slash is an older spelling.
+    if (bytes[at] !== SPACE || at === start || bytes[at - 1] === CLOSE_PAREN) return false;
+    this.start = start;
+    this.keyEnd = this.moreKeysStart = this.moreKeysEnd = at;
+    for (let column = 1; column < keyColumns; column++) {
+      const columnStart = at + 1;
+      at = plainEnd(bytes, columnStart);
+      if (bytes[at] !== SPACE || at === columnStart) return false;
+      this.moreKeysStart = this.keyEnd + 1;
+      this.moreKeysEnd = at;
+    }
+    this.frequencyStart = ++at;
+    let count = 0;
+    for (; bytes[at] >= ZERO && bytes[at] <= NINE; at++) count = count * 10 + bytes[at] - ZERO;
+    const isCount = bytes[at] === LF && at - this.frequencyStart <= SAFE_DIGITS;
+    if (!isCount) at = plainFrequencyEnd(bytes, this.frequencyStart, end);
+    if (at <= this.frequencyStart || bytes[at] !== LF) return false;
+    this.count = isCount && !isQuery && !isWildcard && keyColumns === 1 ? count : 0;
+    this.frequencyEnd = at;
+    this.lineEnd = at + 1;
+    this.#hasBefore = !isQuery;
+    return true;
+  }
+
+  /** How much of a key stands at `at`: four bytes at a time, because most of it does. */
+  #sharedWith(at: number, end: number): number {
+    const { bytes, start, keyEnd } = this;
+    const view = this.#view;
+    const limit = Math.min(keyEnd - start, end - at);
+    let shared = 0;
+    for (; shared + 4 <= limit; shared += 4) {
+      const unlike = view.getInt32(start + shared, true) ^ view.getInt32(at + shared, true);
+      // The lowest byte that differs comes first.
+      if (unlike !== 0) return shared + ((31 - Math.clz32(unlike & -unlike)) >> 3);
+    }
+    while (shared < limit && bytes[start + shared] === bytes[at + shared]) shared++;
+    return shared;
+  }
+}
+
+const SAFE_DIGITS = 15;
+
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (isPlain(byte) ? 1 : 0));
+
+/** Where a key or column ends whose bytes need no closer look. */
+function plainEnd(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (PLAIN[bytes[at]] === 1) at++;
+  return at;
+}
+
+function isPlain(byte: number): boolean {
+  return byte > SPACE && byte < DELETE && byte !== STAR && byte !== QUESTION;
+}
+
+function startsPlain(byte: number): boolean {
+  return isPlain(byte) && !startsHeader(byte) && byte !== QUOTE && byte !== OPEN_BRACE;
+}
+
+/**
+ * Feeds the rows of a map, without its headers, to a compactor or a survey, in the form that writers
+ * produce.
+ */
+export class MapLines {
+  readonly #sink: RowSink;
+  readonly #fields: Fields;
+  readonly #plainRow = new PlainRow();
+  /** All key columns of the last row, where there are several; the sink looks at the first only. */
+  readonly #lastKeys: LastKey | undefined;
+  /** How the map spells the key of the last row, where that is otherwise. */
+  #lastSpelling: string | undefined;
+  /** Lines read so far. */
+  lines = 0;
+  /** Rows taken. */
+  rows = 0;
+  /** Whether the map spells a key otherwise than it was taken. */
+  hasRespelled = false;
+
+  /** @throws MM_BAD_INPUT if the first key is not a SURT, or the first value not a frequency. */
+  constructor(sink: RowSink, fields: Fields) {
+    this.#sink = sink;
+    this.#fields = fields;
+    const { length } = fields.keys;
+    this.#lastKeys = length === 1 ? undefined : new LastKey(length);
+    if (fields.keys[0] !== "surt" || fields.values[0] !== "frequency") {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        `not a map: its fields are ${JSON.stringify(fields)}, expected a "surt" key and a "frequency" first`,
+      );
+    }
+  }
+
+  /**
+   * Takes the lines of `bytes`, which must be whole ones; the last may lack its end.
+   *
+   * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, MM_NOT_SORTED, with the place.
+   */
+  read(bytes: Uint8Array, place: LinesPlace): void {
+    const { keys, values } = this.#fields;
+    const row = this.#plainRow;
+    row.begin(bytes);
+    const plainEnd = values.length === 1 ? bytes.lastIndexOf(LF) + 1 : 0;
+    try {
+      for (let at = 0; at < bytes.length;) {
+        this.lines++;
+        if (at < plainEnd && row.read(at, plainEnd, keys.length)) {
+          this.#add(row);
+          at = row.lineEnd;
+          continue;
+        }
+        const feed = bytes.indexOf(LF, at);
+        const canonical = this.#canonicalRow(bytes, at, feed === -1 ? bytes.length : feed);
+        if (canonical !== undefined) this.#add(canonical);
+        at = feed === -1 ? bytes.length : feed + 1;
+      }
+    } catch (error) {
+      throw isMementoMapError(error) && error.position === undefined
+        ? error.at({ source: place.source, line: place.firstLine + this.lines - 1 })
+        : error;
+    }
+    this.#sink.settle?.();
+  }
+
+  /** Counts rows that something else took, a line each. */
+  skip(rows: number): void {
+    this.lines += rows;
+    this.rows += rows;
+  }
+
+  /** The row of a line; undefined for a blank one. */
+  #canonicalRow(bytes: Uint8Array, start: number, lineEnd: number): MapRow | undefined {
+    const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
+    if (skipBlanks(bytes, start, end) === end) return undefined;
+    return canonicalRow(bytes.subarray(start, end), this.#fields);
+  }
+
+  #add(row: MapRow): void {
+    const { bytes, start, keyEnd, moreKeysEnd, respelledFrom } = row;
+    const last = this.#lastKeys;
+    if (last !== undefined) {
+      if (respelledFrom !== this.#lastSpelling) checkSpelling(last, bytes.subarray(start, keyEnd));
+      checkKeys(last, bytes, start, moreKeysEnd);
+      this.#lastSpelling = respelledFrom;
+    }
+    this.#sink.add(row);
+    this.hasRespelled ||= respelledFrom !== undefined;
+    this.rows++;
+  }
+}
+
+/** Complains about rows of one SURT under two spellings: lookups ask for one after the other. */
+function checkSpelling(last: LastKey, key: Uint8Array): void {
+  const text = textOfLine(key, 0, key.length);
+  if (last.text().startsWith(`${text} `)) rejectOrder(0, key, text);
+}
+
+/** Complains about rows of one SURT that are out of order, or the same. */
+function checkKeys(last: LastKey, bytes: Uint8Array, start: number, end: number): void {
+  const order = last.compareTo(bytes, start, end);
+  if (order >= 0) rejectOrder(-order, bytes.subarray(start, end), last.text());
+  last.remember(bytes, start, end);
+}

@@ -1,0 +1,186 @@
+import { copyRange, joinBytes, LF } from "../bytes/bytes.ts";
+import type { SpillStore } from "../files/scratch.ts";
+
+/** Takes text in order; the bytes are valid only during the call. */
+export type WriteText = (bytes: Uint8Array) => void;
+
+/** Receives text, which is valid only during the call, and the position of its first byte. */
+type Visit = (bytes: Uint8Array, position: number) => void;
+
+const EMPTY = new Uint8Array(0);
+const INITIAL_BYTES = 1 << 18;
+const MEMORY_BYTES = 1 << 24;
+const WINDOW_BYTES = 1 << 20;
+
+/**
+ * Output lines that may still be taken back.
+ *
+ * A stretch of text with positions counted from the start of all output. New lines go to its end;
+ * the end can be cut off, ranges in the middle can be struck out, and the front is released to
+ * the sink once it is decided. Holds at most `memoryBytes`, 16 MiB by default, and the longest line;
+ * more goes to the spill store, if there is one.
+ */
+export class PendingText {
+  readonly #write: WriteText;
+  readonly #spill: SpillStore | undefined;
+  readonly #memoryBytes: number;
+  /** Text from here on is pending. */
+  #start = 0;
+  /** Text from here on is in the buffer, what is before it in the spill store. */
+  #bufferStart = 0;
+  #buffer: Uint8Array;
+  #length = 0;
+  /** What was appended last is `source[sourceStart, sourceEnd)`, and not in the buffer yet. */
+  #source: Uint8Array = EMPTY;
+  #sourceStart = 0;
+  #sourceEnd = 0;
+  /** Ranges struck out, as pairs of positions in increasing order. */
+  #holes: number[] = [];
+
+  constructor(write: WriteText, spill?: SpillStore, memoryBytes: number = MEMORY_BYTES) {
+    this.#write = write;
+    this.#spill = spill;
+    this.#memoryBytes = memoryBytes;
+    this.#buffer = new Uint8Array(Math.min(INITIAL_BYTES, memoryBytes));
+  }
+
+  /** The position behind the last byte. */
+  get end(): number {
+    return this.#bufferStart + this.#length + this.#sourceEnd - this.#sourceStart;
+  }
+
+  /** The position of the first pending byte. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /**
+   * Appends `bytes[start, end)`, which must stay as they are until the next call of {@link settle}: lines
+   * that follow each other in their source are copied together.
+   */
+  append(bytes: Uint8Array, start: number, end: number): void {
+    if (start !== this.#sourceEnd || bytes !== this.#source) {
+      this.settle();
+      this.#source = bytes;
+      this.#sourceStart = start;
+    }
+    this.#sourceEnd = end;
+  }
+
+  /** Copies what was appended, before its source changes. */
+  settle(): void {
+    if (this.#sourceStart === this.#sourceEnd) return;
+    const size = this.#sourceEnd - this.#sourceStart;
+    if (this.#length + size > this.#buffer.length) this.#makeRoom(size);
+    const [from, to] = [this.#sourceStart, this.#sourceEnd];
+    this.#length = copyRange(this.#source, from, to, this.#buffer, this.#length);
+    this.#source = EMPTY;
+    this.#sourceStart = this.#sourceEnd = 0;
+  }
+
+  #makeRoom(size: number): void {
+    if (this.#spill !== undefined && this.#length + size > this.#memoryBytes && this.#length > 0) {
+      this.#spill.write(this.#bufferStart, this.#buffer.subarray(0, this.#length));
+      this.#bufferStart += this.#length;
+      this.#length = 0;
+    }
+    if (this.#length + size <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#length + size));
+    larger.set(this.#buffer.subarray(0, this.#length));
+    this.#buffer = larger;
+  }
+
+  /** Takes back everything from `position` on. */
+  truncate(position: number): void {
+    const copied = this.#bufferStart + this.#length;
+    this.#sourceEnd = this.#sourceStart + Math.max(0, position - copied);
+    if (position < this.#bufferStart) {
+      this.#bufferStart = position;
+      this.#length = 0;
+    } else if (position < copied) {
+      this.#length = position - this.#bufferStart;
+    }
+    const holes = this.#holes;
+    while (holes.length > 0 && holes[holes.length - 2] >= position) holes.length -= 2;
+    if (holes.length > 0 && holes[holes.length - 1] > position) holes[holes.length - 1] = position;
+  }
+
+  /** Takes back `[from, to)`; positions behind it stay as they are. */
+  strikeOut(from: number, to: number): void {
+    if (from >= to) return;
+    const holes = this.#holes;
+    let at = holes.length;
+    while (at > 0 && holes[at - 2] >= from) at -= 2;
+    if (at > 0 && holes[at - 1] >= from) {
+      at -= 2;
+      holes[at + 1] = Math.max(holes[at + 1], to);
+    } else {
+      holes.splice(at, 0, from, to);
+    }
+    // What follows and now touches is one hole.
+    while (at + 2 < holes.length && holes[at + 2] <= holes[at + 1]) {
+      holes[at + 1] = Math.max(holes[at + 1], holes[at + 3]);
+      holes.splice(at + 2, 2);
+    }
+  }
+
+  /** Hands everything before `position` to the sink. */
+  release(position: number): void {
+    this.settle();
+    this.#forEachStretch(this.#start, position, (bytes) => {
+      this.#write(bytes);
+    });
+    const holes = this.#holes;
+    let released = 0;
+    while (released < holes.length && holes[released + 1] <= position) released += 2;
+    if (released > 0) holes.splice(0, released);
+    if (holes.length > 0 && holes[0] < position) holes[0] = position;
+    this.#start = position;
+    if (position < this.#bufferStart) return;
+    const left = this.end - position;
+    this.#buffer.copyWithin(0, position - this.#bufferStart, this.#length);
+    this.#bufferStart = position;
+    this.#length = left;
+  }
+
+  /** Visits the lines in `[from, to)` that were not struck out, each with its end. */
+  forEachLine(from: number, to: number, visit: Visit): void {
+    this.settle();
+    let carried = new Uint8Array(0);
+    this.#forEachStretch(from, to, (piece, position) => {
+      const bytes = carried.length === 0 ? piece : joinBytes([carried, piece]);
+      const start = position - carried.length;
+      let at = 0;
+      for (let feed = bytes.indexOf(LF); feed !== -1; feed = bytes.indexOf(LF, at)) {
+        visit(bytes.subarray(at, feed + 1), start + at);
+        at = feed + 1;
+      }
+      carried = bytes.slice(at);
+    });
+  }
+
+  /** Visits the text of `[from, to)` without holes, piece by piece. */
+  #forEachStretch(from: number, to: number, visit: Visit): void {
+    let at = from;
+    const holes = this.#holes;
+    for (let i = 0; i < holes.length && holes[i] < to; i += 2) {
+      if (holes[i + 1] <= at) continue;
+      if (holes[i] > at) this.#forEachPiece(at, holes[i], visit);
+      at = holes[i + 1];
+    }
+    if (at < to) this.#forEachPiece(at, to, visit);
+  }
+
+  #forEachPiece(from: number, to: number, visit: Visit): void {
+    let at = from;
+    while (at < to && at < this.#bufferStart && this.#spill !== undefined) {
+      const size = Math.min(WINDOW_BYTES, to - at, this.#bufferStart - at);
+      const window = new Uint8Array(size);
+      this.#spill.read(at, window);
+      visit(window, at);
+      at += size;
+    }
+    if (at >= to) return;
+    visit(this.#buffer.subarray(at - this.#bufferStart, to - this.#bufferStart), at);
+  }
+}

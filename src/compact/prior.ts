@@ -1,0 +1,197 @@
+import { LAYER } from "../ukvs/key-tree.ts";
+import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
+
+/** Sub-trees up to this size are looked up: most are small, and powers are slow. */
+const KNOWN_POWERS = 1024;
+
+/** How many times the lookups of known queries those of unknown ones are taken to be, at most. */
+const MAX_UNKNOWN_QUERIES = 32;
+
+/** What the content of an archive alone says of lookups, given its exponent of Heaps' law. */
+class ContentShares {
+  readonly heapsExponent: number;
+  readonly #powers: Float64Array;
+
+  constructor(heapsExponent: number) {
+    this.heapsExponent = heapsExponent;
+    this.#powers = Float64Array.from({ length: KNOWN_POWERS }, (_, n) => n ** heapsExponent);
+  }
+
+  /** How many observations the keys of a sub-tree are worth. */
+  evidence(keys: number): number {
+    return keys < KNOWN_POWERS ? this.#powers[keys] : keys ** this.heapsExponent;
+  }
+
+  /** The chance that a lookup which comes to a node asks for an unknown child. */
+  chanceOfNew(page: Float64Array, at: number): number {
+    const keys = page[at + FIELD.keys];
+    if (page[at + FIELD.layer] !== LAYER.host) {
+      const { heapsExponent } = this;
+      return 1 - heapsExponent + (heapsExponent * page[at + FIELD.children]) / (keys + 1);
+    }
+    const known = page[at + FIELD.subdomains];
+    return (known + 0.5) / (known + this.evidence(keys) + 1);
+  }
+}
+
+/**
+ * Where misses are known, the content weighs as much at each node as one of them, and between hosts as
+ * one in 64 of them all. Strengths that were estimated from the log did no better.
+ */
+const MISSES_FOR_CONTENT = 64;
+
+/** How an archive predicts the lookups that will miss; see docs/algorithms.md. */
+export interface Prior {
+  /** β of Heaps' law: n keys are worth n^β independent observations. */
+  readonly heapsExponent: number;
+  /** How many lookups are shared out between hosts by their content alone. */
+  readonly betweenHosts: number;
+  /** Missed lookups the prior was trained on. */
+  readonly misses: number;
+}
+
+/** What is expected of all hosts that are held, in lookups of the unit that misses have. */
+export interface HostDemand {
+  readonly lookups: number;
+  /** Those of them that miss. */
+  readonly misses: number;
+}
+
+/** Adds up the lookups of held hosts; call it after {@link estimatePrior}. */
+export function hostDemand(survey: Survey, prior: Prior): HostDemand {
+  const { table } = survey;
+  const { heapsExponent } = prior;
+  const shares = new ContentShares(heapsExponent);
+  let [evidence, misses, missed] = [survey.singleHosts, 0, 0];
+  table.forEachPage((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      if (page[at + FIELD.layer] !== LAYER.root) continue;
+      evidence += shares.evidence(page[at + FIELD.keys]);
+      misses += page[at + FIELD.misses];
+      missed += page[at + FIELD.missesWithin];
+    }
+  });
+  const single = (prior.betweenHosts * survey.singleHosts) / evidence;
+  return {
+    lookups: misses + prior.betweenHosts,
+    misses: missed + single * (1 - heapsExponent / 2),
+  };
+}
+
+/**
+ * Estimates how many lookups will miss at each node, and puts it into the table.
+ *
+ * A lookup that misses is a walk down the key tree that leaves it at some node: it asks for a child
+ * there that is not held. Where it goes is estimated from the sizes of the sub-trees, and from
+ * missed lookups where the survey has them. Three passes over the table.
+ */
+export function estimatePrior(survey: Survey): Prior {
+  const { table } = survey;
+  const heapsExponent = survey.heaps.exponent;
+  const shares = new ContentShares(heapsExponent);
+  const known = sumOverChildren(table, shares);
+  const hosts = known.evidence + survey.singleHosts;
+  const { misses } = known;
+  const betweenHosts = misses > 0 ? misses / MISSES_FOR_CONTENT : hosts;
+  const prior = { heapsExponent, betweenHosts, misses };
+  walkFolders(table, prior, shares, hosts);
+  walkHosts(table, prior, shares, hosts);
+  return prior;
+}
+
+/** Puts the summed evidence of a node's children into `scratch`; sums up all hosts. */
+function sumOverChildren(
+  table: NodeTable,
+  shares: ContentShares,
+): { readonly evidence: number; readonly misses: number } {
+  const sums = new Float64Array(table.slots);
+  let [evidence, misses] = [0, 0];
+  table.changePages((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      const slot = page[at + FIELD.slot];
+      page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
+      sums[slot] = 0;
+      const own = shares.evidence(page[at + FIELD.keys]);
+      sums[page[at + FIELD.parent]] += own;
+      if (page[at + FIELD.layer] === LAYER.root) {
+        evidence += own;
+        misses += page[at + FIELD.misses];
+      }
+    }
+  });
+  return { evidence, misses };
+}
+
+/**
+ * How many lookups of unknown queries there are for each that the content tells of: those are the
+ * lookups of known ones, as those of known hosts are, so that the others come on top.
+ */
+function unknownPerLookup(layer: number, isNew: number): number {
+  return layer === LAYER.query ? Math.min(MAX_UNKNOWN_QUERIES, 1 / (1 - isNew)) : 1;
+}
+
+/** Spreads the lookups of each host over its folders, parents first. */
+function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
+  // For each slot: what a unit of a child's evidence, and a miss, is worth.
+  const perEvidence = new Float64Array(table.slots);
+  const perMiss = new Float64Array(table.slots);
+  table.changePagesBackwards((page, _, count) => {
+    for (let at = count - 1; at >= 0; at--) {
+      const layer = page[at + FIELD.layer];
+      if (layer === LAYER.host) continue;
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      const own = shares.evidence(page[at + FIELD.keys]);
+      const misses = page[at + FIELD.misses];
+      const lookups =
+        layer === LAYER.root
+          ? misses + (prior.betweenHosts * own) / hosts
+          : perEvidence[parent] * own + perMiss[parent] * misses;
+      const isNew = shares.chanceOfNew(page, at);
+      const unit = lookups / (misses + 1);
+      perMiss[slot] = unit;
+      perEvidence[slot] = (unit * (1 - isNew)) / page[at + FIELD.scratch];
+      page[at + FIELD.missesWithin] =
+        unit *
+        (page[at + FIELD.ownMisses] +
+          page[at + FIELD.singleMisses] +
+          isNew * unknownPerLookup(layer, isNew));
+      page[at + FIELD.scratch] = lookups;
+    }
+  });
+}
+
+/**
+ * Adds up the lookups of hosts, and what may be asked of hosts that are not held; then the misses of
+ * every sub-tree. Children first.
+ */
+function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
+  const { betweenHosts, heapsExponent } = prior;
+  // For each slot, over the children: lookups, and misses.
+  const lookups = new Float64Array(table.slots);
+  const misses = new Float64Array(table.slots);
+  table.changePages((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      if (page[at + FIELD.layer] === LAYER.host) {
+        const singles =
+          page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;
+        const known = lookups[slot] + singles;
+        const isNew =
+          (page[at + FIELD.ownMisses] + shares.chanceOfNew(page, at)) /
+          (page[at + FIELD.misses] + 1);
+        const unknown = (known * isNew) / (1 - isNew);
+        page[at + FIELD.missesWithin] = unknown + singles * (1 - heapsExponent / 2);
+        lookups[slot] = 0;
+        lookups[parent] += known + unknown;
+      } else if (page[at + FIELD.layer] === LAYER.root) {
+        lookups[parent] += page[at + FIELD.scratch];
+      }
+      const within = page[at + FIELD.missesWithin] + misses[slot];
+      page[at + FIELD.missesWithin] = within;
+      misses[slot] = 0;
+      misses[parent] += within;
+    }
+  });
+}

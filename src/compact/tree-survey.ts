@@ -1,0 +1,261 @@
+import {
+  KEY_KIND,
+  LAYER,
+  rejectOrder,
+  TreeNode,
+  type TreeVisitor,
+  TreeWalk,
+} from "../ukvs/key-tree.ts";
+import {
+  type Branch,
+  BranchList,
+  FIELD,
+  HeapsFit,
+  NodeTable,
+  type Survey,
+} from "./budget-survey.ts";
+import { compareRanges } from "../bytes/bytes.ts";
+import { frequencyIsZero } from "../ukvs/frequency.ts";
+import type { MapRow, RowSink } from "./map-lines.ts";
+import type { SpillStore } from "../files/scratch.ts";
+import type { MissList } from "./misses.ts";
+
+/** An open node of a survey; `NodeFields` says what it counts. */
+export class SurveyNode extends TreeNode<SurveyNode> {
+  hasQueries = false;
+  rows = 0;
+  keys = 0;
+  children = 0;
+  singles = 0;
+  subdomains = 0;
+  misses = 0;
+  ownMisses = 0;
+  singleMisses = 0;
+  earlyMisses = 0;
+  /** Some miss in the sub-tree: its key begins with the node's. */
+  miss = 0;
+  /** Branches that hold nothing, waiting for a node above them that gets a record. */
+  branches: Branch[] = [];
+
+  reset(): void {
+    this.hasQueries = false;
+    this.rows = this.keys = this.children = this.singles = this.subdomains = 0;
+    this.misses = this.ownMisses = this.singleMisses = this.earlyMisses = 0;
+    if (this.branches.length > 0) this.branches = [];
+  }
+
+  /** Names the node in records. */
+  get slot(): number {
+    return this.index + 1;
+  }
+
+  /** Adds a page or a row below the node that has no node of its own. */
+  addLeaf(): void {
+    this.keys++;
+    this.children++;
+    this.singles++;
+  }
+
+  /** Takes the row of the page above, which a wildcard for any query replaces too. */
+  takePage(page: SurveyNode): void {
+    this.rows += page.rows;
+    this.keys += page.rows;
+    page.keys -= page.rows;
+    page.rows = 0;
+  }
+
+  /** Adds misses of queries of a page that has none. */
+  absorb(child: SurveyNode): void {
+    this.ownMisses += child.misses;
+    this.#addMisses(child);
+  }
+
+  /** Adds what a child holds. */
+  addChild(child: SurveyNode): void {
+    this.keys += child.keys;
+    this.children++;
+    if (child.layer === LAYER.host) this.subdomains++;
+    this.#addMisses(child);
+  }
+
+  /** The same for a child of one row, which has no record of its own. */
+  addSingle(child: SurveyNode): void {
+    this.addChild(child);
+    this.singles++;
+    this.singleMisses += child.misses;
+    for (const branch of child.branches) this.branches.push(branch);
+  }
+
+  /** Makes a child that holds nothing a branch. */
+  addBranch(child: SurveyNode): void {
+    const { miss, textEnd, earlyMisses, misses, layer } = child;
+    this.branches.push({
+      miss,
+      textLength: textEnd,
+      early: earlyMisses,
+      misses,
+      isHost: layer === LAYER.host ? 1 : 0,
+    });
+    this.ownMisses += misses;
+    this.#addMisses(child);
+  }
+
+  #addMisses({ misses, earlyMisses, miss }: SurveyNode): void {
+    this.misses += misses;
+    this.earlyMisses += earlyMisses;
+    this.miss = miss;
+  }
+}
+
+export interface TreeSurveyOptions {
+  /** Lookups that missed; those that are held count as nothing. */
+  readonly misses?: MissList | undefined;
+  /** Takes records that do not fit in memory. */
+  readonly spill?: SpillStore | undefined;
+}
+
+/**
+ * Counts what every node of a key tree holds, and which lookups missed there.
+ *
+ * Needs rows in byte order, each key once, and those of a map with queries, and their misses, in the
+ * order of the tree. Holds the open nodes, and the table of nodes with two
+ * rows or more: a node of one row cannot save any by being rolled up.
+ */
+export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
+  readonly table: NodeTable;
+  readonly branches: BranchList = new BranchList();
+  readonly heaps: HeapsFit = new HeapsFit();
+  fixedRows = 0;
+  heldRows = 0;
+  topSingles = 0;
+  singleHosts = 0;
+  hasWildcards = false;
+  readonly #misses: MissList | undefined;
+  #nextMiss = 0;
+  readonly #walk: TreeWalk<SurveyNode> = new TreeWalk(() => new SurveyNode(), this);
+  /** Whether the walk is at the row before, and not at a miss. */
+  #isAtRow = false;
+
+  constructor(options: TreeSurveyOptions = {}) {
+    this.table = new NodeTable(options.spill);
+    this.#misses = options.misses;
+  }
+
+  add(row: MapRow): void {
+    const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
+    const walk = this.#walk;
+    this.#addMissesBefore(bytes, start, keyEnd);
+    const order = walk.goTo(bytes, start, keyEnd, this.#isAtRow ? row.shared : -1);
+    if (order <= 0) rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
+    this.#isAtRow = true;
+    if (row.count > 0 && walk.key.isInFolder) {
+      walk.makeLeaf(walk.enterFolder());
+      this.heldRows++;
+      return;
+    }
+    const { shape } = walk.key;
+    const isHeld = !frequencyIsZero(bytes, frequencyStart, frequencyEnd);
+    const node = shape.kind === KEY_KIND.opaque ? undefined : walk.enter(shape);
+    if (node === undefined || !isHeld) {
+      this.fixedRows++;
+      return;
+    }
+    this.heldRows++;
+    if (shape.kind === KEY_KIND.page) {
+      node.keys++;
+      node.rows++;
+      return;
+    }
+    if (shape.kind !== KEY_KIND.query) this.hasWildcards = true;
+    if (node.layer === LAYER.query) {
+      if (node.keys === 0 && node.parent !== undefined) node.takePage(node.parent);
+      node.addLeaf();
+      return;
+    }
+    // Pages with a query, and wildcards, are leaves below the node.
+    node.addLeaf();
+    node.hasQueries = true;
+  }
+
+  /** Takes the misses that are left, and closes all nodes. */
+  end(): void {
+    this.#addMissesBefore();
+    this.#walk.end();
+  }
+
+  /** Takes the misses before a row, or all; skips one that is the row itself. */
+  #addMissesBefore(row?: Uint8Array, start: number = 0, end: number = 0): void {
+    const misses = this.#misses;
+    if (misses === undefined) return;
+    const walk = this.#walk;
+    for (; this.#nextMiss < misses.count; this.#nextMiss++) {
+      const from = misses.starts[this.#nextMiss];
+      const to = misses.starts[this.#nextMiss + 1];
+      if (row !== undefined) {
+        const order = compareRanges(misses.bytes, from, to, row, start, end);
+        if (order > 0) break;
+        if (order === 0) continue;
+      }
+      // The row before may have been written without its slash.
+      if (walk.goTo(misses.bytes, from, to) === 0) continue;
+      this.#isAtRow = false;
+      const { shape } = walk.key;
+      if (shape.kind === KEY_KIND.opaque) continue;
+      const node = walk.enter(shape);
+      node.misses++;
+      node.ownMisses++;
+      if (misses.isLate[this.#nextMiss] === 0) node.earlyMisses++;
+      node.miss = this.#nextMiss;
+    }
+  }
+
+  open(node: SurveyNode): void {
+    node.reset();
+    node.hashText(this.#walk.key.bytes);
+  }
+
+  closeLeaf(folder: SurveyNode): void {
+    folder.addLeaf();
+  }
+
+  openLeaf(node: SurveyNode): void {
+    node.rows = node.keys = 1;
+  }
+
+  /** Passes on what a node holds, and keeps a record if it may be rolled up. */
+  close(node: SurveyNode): void {
+    const { keys, children, layer, parent } = node;
+    if (layer === LAYER.root && children > 0) this.heaps.add(keys, children);
+    if (node.hasQueries) node.branches = [];
+    if (keys >= 2) {
+      this.#record(node);
+      parent?.addChild(node);
+    } else if (keys === 1) {
+      if (layer === LAYER.root) this.singleHosts++;
+      if (parent === undefined) this.topSingles++;
+      else parent.addSingle(node);
+    } else if (node.misses > 0) {
+      // The page of queries that are not held may be held.
+      if (layer === LAYER.query) parent?.absorb(node);
+      else parent?.addBranch(node);
+    }
+  }
+
+  #record(node: SurveyNode): void {
+    const page = this.table.push();
+    const at = this.table.lastOffset;
+    page[at + FIELD.slot] = node.slot;
+    page[at + FIELD.parent] = node.parent?.slot ?? 0;
+    page[at + FIELD.name] = node.name;
+    page[at + FIELD.layer] = node.layer;
+    page[at + FIELD.rows] = node.rows;
+    page[at + FIELD.keys] = node.keys;
+    page[at + FIELD.children] = node.children;
+    page[at + FIELD.singles] = node.singles;
+    page[at + FIELD.subdomains] = node.subdomains;
+    page[at + FIELD.misses] = node.misses;
+    page[at + FIELD.ownMisses] = node.ownMisses;
+    page[at + FIELD.singleMisses] = node.singleMisses;
+    for (const branch of node.branches) this.branches.add(this.table.size - 1, branch);
+  }
+}

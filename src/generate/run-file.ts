@@ -1,0 +1,183 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { isRun, joinBytes, RUN_MAGIC } from "../bytes/bytes.ts";
+import { ioError, MementoMapError } from "../errors.ts";
+import { FileSource, type InputStreams, openInput } from "../files/input-file.ts";
+import { copyToOutput, type Output } from "../files/output-file.ts";
+import type { Interrupt } from "../interruption.ts";
+import { isJsonObject } from "../ukvs/header.ts";
+import type { RunKeys } from "./generate.ts";
+import type { IndexCounts } from "./index-counts.ts";
+import type { MapDescription } from "./map-rows.ts";
+import type { RunIndex } from "./runs.ts";
+import { combineStored, type FileRun, type StoredRun } from "./stored-runs.ts";
+
+/*
+ * The file of a run, which one process writes and others merge:
+ *
+ *     file   = magic run footer tail
+ *     magic  = 89 4D 4D 52 0D 0A 1A 0A
+ *     run    = see runs.ts
+ *     footer = JSON: a RunFooter, and where blocks begin
+ *     tail   = length magic              of the footer, 8 bytes, the lowest first
+ *
+ * What it says of itself comes last, because it is known last; a file that was cut has no tail.
+ */
+
+const MAGIC = RUN_MAGIC;
+const TAIL_BYTES = 16;
+const VERSION = 1;
+
+/** What a run says of itself. */
+export interface RunFooter {
+  readonly keys: RunKeys;
+  /** What a map of what was read says of itself. */
+  readonly description: MapDescription;
+  readonly counts: IndexCounts;
+}
+
+/** A run in a file, with what it says of itself. */
+export interface RunFile extends FileRun, RunFooter {
+  /** Named in errors. */
+  readonly name: string;
+}
+
+/**
+ * Merges runs and writes them as one file of a run.
+ *
+ * @param scratch a file that may be made on the way.
+ */
+export async function writeRunFile(
+  output: Output,
+  runs: readonly StoredRun[],
+  footer: RunFooter,
+  scratch: string,
+): Promise<RunIndex> {
+  await output.write(MAGIC);
+  const index = await writeMerged(output, runs, scratch);
+  await output.write(encodeFooter(footer, index));
+  return index;
+}
+
+async function writeMerged(
+  output: Output,
+  runs: readonly StoredRun[],
+  scratch: string,
+): Promise<RunIndex> {
+  const [only] = runs;
+  if (runs.length === 1 && "bytes" in only) {
+    await output.write(only.bytes);
+    return only.index;
+  }
+  const { path, index } =
+    runs.length === 1 && "path" in only ? only : combineStored({ runs, path: scratch });
+  await copyToOutput(path, output);
+  return index;
+}
+
+function encodeFooter(footer: RunFooter, { blocks, byteLength, keys }: RunIndex): Uint8Array {
+  const index = blocks.map(({ offset, firstKey, before }) => [
+    offset,
+    Buffer.from(firstKey).toString("base64"),
+    before,
+  ]);
+  const text = Buffer.from(
+    JSON.stringify({ version: VERSION, ...footer, run: { byteLength, keys, blocks: index } }),
+  );
+  const length = Buffer.alloc(TAIL_BYTES - MAGIC.length);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return joinBytes([text, length, MAGIC]);
+}
+
+/**
+ * Opens the file of a run, which may be compressed, and reads what it says of itself.
+ *
+ * @param scratch where to decompress it to.
+ * @throws MM_BAD_INPUT for what is none, MM_CUT for one that was cut, MM_IO
+ */
+async function openRunFile(
+  path: string,
+  scratch: string,
+  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
+): Promise<RunFile> {
+  const plain = await FileSource.openPlain(path);
+  const source = plain ?? (await decompressedTo(scratch, path, io));
+  try {
+    return await readFooter(source);
+  } finally {
+    await source.close();
+  }
+}
+
+async function decompressedTo(
+  scratch: string,
+  path: string,
+  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
+): Promise<FileSource> {
+  const input = await openInput(path, io, { signal: io.interrupt?.signal });
+  const file = await open(scratch, "wx");
+  try {
+    for await (const chunk of input.chunks) await file.writeFile(chunk);
+  } catch (error) {
+    throw ioError(error, scratch);
+  } finally {
+    await file.close();
+    await input.close();
+  }
+  return FileSource.open(scratch, input.name);
+}
+
+async function readFooter(source: FileSource): Promise<RunFile> {
+  const { name, size, path } = source;
+  if (!isRun(await source.read(0, MAGIC.length))) {
+    throw new MementoMapError("MM_BAD_INPUT", "is not a run; partition makes runs of indexes", {
+      position: { source: name },
+    });
+  }
+  const tail = Buffer.from(await source.read(Math.max(0, size - TAIL_BYTES), TAIL_BYTES));
+  const length = tail.length < TAIL_BYTES ? 0 : Number(tail.readBigUInt64LE());
+  const start = size - TAIL_BYTES - length;
+  if (!isRun(tail.subarray(TAIL_BYTES - MAGIC.length)) || start < MAGIC.length) {
+    throw new MementoMapError(
+      "MM_CUT",
+      "the run is cut short: its end is missing; create it again",
+      {
+        position: { source: name },
+      },
+    );
+  }
+  const text = Buffer.from(await source.read(start, length)).toString();
+  const footer: unknown = JSON.parse(text);
+  const version = isJsonObject(footer) ? footer["version"] : undefined;
+  if (version !== VERSION) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `the run is of version ${String(version)}, and this program reads ${VERSION}; make it again`,
+      { position: { source: name } },
+    );
+  }
+  // What encodeFooter wrote.
+  const { run, ...said } = footer as RunFooter & {
+    run: { byteLength: number; keys: number; blocks: readonly [number, string, number][] };
+  };
+  const blocks = run.blocks.map(([offset, key, before]) => ({
+    offset,
+    firstKey: new Uint8Array(Buffer.from(key, "base64")),
+    before,
+  }));
+  const index = { byteLength: run.byteLength, keys: run.keys, blocks };
+  return { ...said, name, path, start: MAGIC.length, index };
+}
+
+/** Opens the files of runs; those that are compressed go through files in the folder `scratch`. */
+export async function openRunFiles(
+  paths: readonly string[],
+  scratch: string,
+  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
+): Promise<RunFile[]> {
+  const files: RunFile[] = [];
+  for (const [i, path] of paths.entries()) {
+    files.push(await openRunFile(path, join(scratch, `stored-${i}.run`), io));
+  }
+  return files;
+}

@@ -1,0 +1,246 @@
+import { addDamageLog, type DamageLog, newDamageLog } from "../bytes/damage.ts";
+import { MAX_LINE_BYTES } from "../bytes/lines.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import type { InputStreams } from "../files/input-file.ts";
+import { withTempDir } from "../files/scratch.ts";
+import type { CaptureFilter } from "../input/filter.ts";
+import { hasLines, type InputFormat } from "../input/formats.ts";
+import { FileProgress, type IndexInput, type Part } from "../input/index-input.ts";
+import { openInputs } from "../input/open-inputs.ts";
+import { checkSignal, type Interrupt } from "../interruption.ts";
+import { DEFAULT_MEMORY_BYTES, tableBytes } from "./key-table.ts";
+import { inlineLane, type Lane, type ScanKind, type ScanResult, threadLane } from "./scan-job.ts";
+
+/** What is read of indexes, and with what. */
+export interface ScanOptions {
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** Which archive to take from logs and TimeMaps of aggregators. */
+  readonly archive?: string | undefined;
+  /** Count and leave out lines and stretches that cannot be read, instead of failing. */
+  readonly skipBad?: boolean | undefined;
+  /** What the whole run may hold; 512 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+  /** What a thread holds besides its table of keys. */
+  readonly bytesPerThread?: number | undefined;
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  readonly maxLineBytes?: number | undefined;
+  readonly streams: InputStreams;
+  readonly interrupt?: Interrupt | undefined;
+  /** Told how many stored bytes were read since the last call. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+/** Indexes that were read: their keys are in runs, sorted and counted. */
+export interface Scan<Found> {
+  readonly inputs: readonly IndexInput[];
+  /** Files of records that were not read, because an index of them was. */
+  readonly indexed: readonly string[];
+  readonly results: readonly ScanResult<Found>[];
+  /** What was skipped. */
+  readonly damage: DamageLog;
+  /** Who has read; free for other work. */
+  readonly lanes: readonly Lane<Found>[];
+  /** A folder for scratch files. */
+  readonly scratch: string;
+}
+
+/**
+ * Reads all captures of indexes into sinks, in threads, and runs `use` with what they found.
+ *
+ * Reads every input once, in any order and sorted or not. Holds at most `memoryBytes`; keys that do not
+ * fit go through sorted runs in a scratch folder. Of several failures, the one in the earliest part of
+ * an input is thrown.
+ *
+ * @param sinkOptions what sinks are opened with, given the inputs.
+ * @throws MM_IO, MM_BAD_INPUT, MM_BAD_LINE (with file and line), MM_LIMIT, MM_INTERRUPTED, MM_USAGE
+ */
+export async function withScan<SinkOptions, Found, T>(
+  paths: readonly string[],
+  kind: ScanKind<SinkOptions, Found>,
+  options: ScanOptions,
+  sinkOptions: (inputs: readonly IndexInput[]) => SinkOptions,
+  use: (scan: Scan<Found>) => Promise<T>,
+): Promise<T> {
+  const { interrupt, filter = {}, skipBad, maxLineBytes = MAX_LINE_BYTES } = options;
+  const damage = newDamageLog();
+  const progress = new FileProgress();
+  const indexed: string[] = [];
+  const opened = await openInputs(paths, {
+    format: options.format ?? "auto",
+    maxLineBytes,
+    archive: options.archive,
+    streams: options.streams,
+    signal: interrupt?.signal,
+    damage: skipBad === true ? damage : undefined,
+    indexed,
+    progress,
+  });
+  // Files that one thread has to read alone should not be begun last.
+  const inputs = opened.toSorted((a, b) => (b.size ?? 0) - (a.size ?? 0));
+  const sink = sinkOptions(inputs);
+  return withTempDir({ parent: options.scratch, interrupt }, async (scratch) => {
+    const lanes = openLanes(inputs, kind, options, {
+      sink,
+      scratch,
+      reader: { filter, skipBad, maxLineBytes },
+    });
+    try {
+      await readAll(inputs, lanes, damage, progress, options);
+      const results = await Promise.all(lanes.map((lane) => lane.finish()));
+      return await use({ inputs, indexed, results, damage, lanes, scratch });
+    } finally {
+      await Promise.all(lanes.map((lane) => lane.end()));
+    }
+  });
+}
+
+/** A second thread costs more than it gives on less than this. */
+const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
+
+/** Opens as many lanes as the inputs are worth. */
+function openLanes<SinkOptions, Found>(
+  inputs: readonly IndexInput[],
+  kind: ScanKind<SinkOptions, Found>,
+  { memoryBytes = DEFAULT_MEMORY_BYTES, bytesPerThread = 0, threads = 1 }: ScanOptions,
+  shared: Omit<Parameters<typeof inlineLane<SinkOptions, Found>>[1], "name" | "tableBytes">,
+): Lane<Found>[] {
+  const count = lanesWorthwhile(inputs, threads);
+  const isInflated = inputs.some((input) => input.isInflated);
+  const left = memoryBytes - count * bytesPerThread;
+  const job = (index: number): Parameters<typeof inlineLane<SinkOptions, Found>>[1] => ({
+    ...shared,
+    name: `thread-${index}`,
+    tableBytes: tableBytes(left, count, isInflated),
+  });
+  // Where nothing has to be decompressed or handed out, this thread can do a share itself.
+  const isFree = count === 1 || (inputs.length === 1 && inputs[0].isRanged === true);
+  return Array.from({ length: count }, (_, i) =>
+    isFree && i === 0 ? inlineLane(kind, job(i)) : threadLane(kind, job(i)),
+  );
+}
+
+/** How many lanes to read with, given how many threads may be busy. */
+function lanesWorthwhile(inputs: readonly IndexInput[], threads: number): number {
+  const bytes = inputs.reduce((sum, input) => sum + (input.size ?? Number.POSITIVE_INFINITY), 0);
+  const [input] = inputs;
+  // A container is not shared out.
+  const isWhole = inputs.length === 1 && input.isSequential === true && !hasLines(input.format);
+  return isWhole ? 1 : Math.max(1, Math.min(threads, Math.ceil(bytes / BYTES_WORTH_A_THREAD)));
+}
+
+/** Hands the parts of all inputs to whichever lane is free; stops at the first failure. */
+async function readAll<Found>(
+  inputs: readonly IndexInput[],
+  lanes: readonly Lane<Found>[],
+  damage: DamageLog,
+  progress: FileProgress,
+  { interrupt, onRead }: ScanOptions,
+): Promise<void> {
+  const reporter = new ReadReporter(progress, onRead);
+  const idle = lanes.flatMap((lane) => Array.from({ length: lane.readsAtOnce }, () => lane));
+  const busy = new Set<Promise<void>>();
+  /** By the number of the part. */
+  const failures = new Map<number, unknown>();
+  const damages: DamageLog[] = [];
+  let parts = 0;
+
+  const read = async (part: Part, lane: Lane<Found>, own: PartLines, n: number): Promise<void> => {
+    try {
+      const { lines, fault, damage: skipped } = await lane.read(part.task);
+      if (skipped !== undefined) damages[n] = skipped;
+      reporter.add(part.bytes);
+      own.settle(lines);
+      if (fault === undefined) return;
+      const line = (await own.before) + fault.linesBefore + 1;
+      throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
+        position: { source: part.source, line },
+      });
+    } catch (error) {
+      failures.set(n, error);
+    } finally {
+      own.settle(0);
+    }
+  };
+
+  const handOut = async (input: IndexInput): Promise<void> => {
+    let total = Promise.resolve(0);
+    for await (const part of input.parts(inputs.length === 1 && lanes.length > 1)) {
+      while (idle.length === 0) await Promise.race(busy);
+      checkSignal(interrupt?.signal);
+      if (failures.size > 0) return;
+      const lane = idle.pop() as Lane<Found>; // just waited for one
+      const own = new PartLines(total);
+      ({ total } = own);
+      const work = read(part, lane, own, parts++).finally(() => {
+        busy.delete(work);
+        idle.push(lane);
+      });
+      busy.add(work);
+    }
+  };
+
+  try {
+    for (const input of inputs) {
+      if (failures.size > 0) break;
+      await handOut(input).catch((error: unknown) => failures.set(parts, error));
+    }
+    await Promise.all(busy);
+  } finally {
+    reporter.end();
+  }
+  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
+  for (const skipped of damages) if (skipped !== undefined) addDamageLog(damage, skipped);
+}
+
+/** A part in the line of parts of one input. */
+class PartLines {
+  /** Lines before this part, once all parts before it have been read. */
+  readonly before: Promise<number>;
+  /** Lines up to and including this part. */
+  readonly total: Promise<number>;
+  #settle: ((lines: number) => void) | undefined;
+
+  constructor(before: Promise<number>) {
+    this.before = before;
+    const own = new Promise<number>((resolve) => {
+      this.#settle = resolve;
+    });
+    this.total = before.then(async (count) => count + (await own));
+  }
+
+  /** Says how many lines this part has; only the first call counts. */
+  settle(lines: number): void {
+    this.#settle?.(lines);
+  }
+}
+
+const INTERVAL_MS = 200;
+
+/** Adds up what all threads have read, and tells about it a few times a second. */
+class ReadReporter {
+  readonly #progress: FileProgress;
+  readonly #onRead: ((bytes: number) => void) | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #ofFiles = 0;
+
+  constructor(progress: FileProgress, onRead: ((bytes: number) => void) | undefined) {
+    this.#progress = progress;
+    this.#onRead = onRead;
+    this.#timer = onRead === undefined ? undefined : setInterval(() => this.add(0), INTERVAL_MS);
+  }
+
+  /** Counts bytes of a part, and what the threads have read of whole files since the last call. */
+  add(bytes: number): void {
+    const ofFiles = this.#progress.bytes;
+    const more = bytes + ofFiles - this.#ofFiles;
+    this.#ofFiles = ofFiles;
+    if (more > 0) this.#onRead?.(more);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}

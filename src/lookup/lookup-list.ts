@@ -1,0 +1,140 @@
+import { COLON, HASH, LF, markLength, SLASH, SPACE } from "../bytes/bytes.ts";
+import { wholeLines } from "../bytes/lines.ts";
+import { MementoMapError } from "../errors.ts";
+import { beginsWithLookup, notAList, refuseForeignLine } from "../input/line-kind.ts";
+import { surtKey, uriKey } from "../surt/key.ts";
+
+/** A SURT has its `)` before any slash; a URI has none there, except for user names nobody has. */
+const A_SURT = /^[^/?#]*\)(\/|$)/;
+/** A list with more lines that are neither URIs nor SURTs is not a list of lookups. */
+const MAX_ODD_SHARE = 0.01;
+const SHOWN_BYTES = 400;
+
+/**
+ * Reads a list of lookups: one URI or SURT a line. What stands behind the first blank, such as a
+ * count, is ignored, and so are empty lines and those that start with `#`.
+ *
+ * A file of another kind is refused. Lists taken from logs have a few lines that are neither a URI
+ * nor a SURT: up to one in a hundred is left out and counted.
+ *
+ * Holds nothing of the list.
+ */
+export class LookupList {
+  /** URIs and SURTs read so far. */
+  lookups = 0;
+  /** Lines left out, because they are neither. */
+  oddLines = 0;
+  readonly #source: string;
+  readonly #decoder = new TextDecoder();
+  #line = 0;
+  #firstFault: MementoMapError | undefined;
+
+  /** @param source the name of the list, for messages */
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /**
+   * Visits the URIs and SURTs in a block of whole lines.
+   *
+   * @throws MM_BAD_INPUT for a line of a file of another kind
+   */
+  forEach(block: Uint8Array, visit: (start: number, end: number) => void): void {
+    const { length } = block;
+    let at = this.#line === 0 ? markLength(block) : 0;
+    while (at < length) {
+      let lineEnd = block.indexOf(LF, at);
+      if (lineEnd === -1) lineEnd = length;
+      this.#line++;
+      let start = at;
+      while (start < lineEnd && block[start] <= SPACE) start++;
+      let end = start;
+      while (end < lineEnd && block[end] > SPACE) end++;
+      if (end > start && block[start] !== HASH && this.#isLookup(block, at, start, lineEnd)) {
+        this.lookups++;
+        visit(start, end);
+      }
+      at = lineEnd + 1;
+    }
+  }
+
+  /**
+   * Call it after the last block.
+   *
+   * @throws MM_BAD_INPUT for a list without any lookup, or with too many lines of something else
+   */
+  end(): void {
+    const { lookups, oddLines } = this;
+    if (this.#firstFault !== undefined && oddLines > MAX_ODD_SHARE * (lookups + oddLines)) {
+      throw this.#firstFault;
+    }
+    if (lookups > 0) return;
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "the list is empty; expected a URI or SURT on each line",
+      { position: { source: this.#source } },
+    );
+  }
+
+  #isLookup(block: Uint8Array, lineStart: number, start: number, lineEnd: number): boolean {
+    if (isWebUri(block, start, lineEnd)) return true;
+    const shown = block.subarray(lineStart, Math.min(lineEnd, lineStart + SHOWN_BYTES));
+    const line = this.#decoder.decode(shown).replace(/\r$/, "");
+    const position = { source: this.#source, line: this.#line };
+    refuseForeignLine(line, position);
+    if (beginsWithLookup(line)) return true;
+    this.oddLines++;
+    this.#firstFault ??= notAList(line, "this is neither a URI nor a SURT", position);
+    return false;
+  }
+}
+
+/** Whether something stands behind `http://` or `https://`: nearly every line. */
+function isWebUri(block: Uint8Array, start: number, end: number): boolean {
+  const isHttp =
+    (block[start] | 0x20) === 0x68 &&
+    (block[start + 1] | 0x20) === 0x74 &&
+    (block[start + 2] | 0x20) === 0x74 &&
+    (block[start + 3] | 0x20) === 0x70;
+  if (!isHttp) return false;
+  const colon = (block[start + 4] | 0x20) === 0x73 ? start + 5 : start + 4;
+  return (
+    colon + 3 < end &&
+    block[colon] === COLON &&
+    block[colon + 1] === SLASH &&
+    block[colon + 2] === SLASH &&
+    block[colon + 3] > SPACE
+  );
+}
+
+/**
+ * The lookups of a list as text, in the order of the list, a block of lines at a time. Holds one
+ * block.
+ *
+ * @throws MM_BAD_INPUT for what is not a list of URIs or SURTs, MM_LIMIT for a line that is too long
+ */
+export async function* lookupTexts(
+  chunks: AsyncIterable<Uint8Array>,
+  list: LookupList,
+  source: string,
+): AsyncGenerator<string[], void, undefined> {
+  const decoder = new TextDecoder();
+  for await (const block of wholeLines(chunks, source)) {
+    const texts: string[] = [];
+    list.forEach(block, (start, end) => {
+      texts.push(decoder.decode(block.subarray(start, end)));
+    });
+    yield texts;
+  }
+  list.end();
+}
+
+/** Whether a lookup is a SURT already. */
+export function isSurtText(text: string): boolean {
+  return A_SURT.test(text);
+}
+
+/** The key of a URI, or of what is a SURT already: `com,cnn)/a`. */
+export function lookupKey(text: string): string {
+  return isSurtText(text) ? surtKey(text) : uriKey(text);
+}

@@ -1,0 +1,195 @@
+import type { KeyAnswer } from "./decide.ts";
+import { find, findLoading, type KeySource, type Verdict } from "./source.ts";
+import { COVERING_KEY_BYTES, type Form, MISSING, writeCoveringKey } from "../surt/covering-keys.ts";
+import { Key } from "../surt/lookup-key.ts";
+import { type DatetimeRange, parseDatetimeKey } from "../ukvs/record.ts";
+import type { UkvsHeaders } from "../ukvs/header.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { checkSignal } from "../interruption.ts";
+
+/** What a lookup may be told besides the URI. */
+export interface LookupOptions {
+  /**
+   * A moment, 4 to 14 digits of YYYYMMDDhhmmss, or a range: only rows that overlap this time may make
+   * the URI present. Default all time.
+   */
+  readonly at?: Date | string | DatetimeRange | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a map says about one URI. */
+export interface Answer {
+  readonly present: boolean;
+  /** The deciding key; none when no key of the map covers the URI. */
+  readonly key?: string;
+  /** The frequency of the deciding key: its row's own, or the sum when several rows decide. */
+  readonly frequency?: string;
+  /** How far above the URI the key is: 0 for the URI itself, 1 for the first wildcard, and so on. */
+  readonly distance?: number;
+}
+
+/**
+ * A map that answers whether an archive may hold a URI.
+ *
+ * The most specific key of the map that covers the URI decides (see `lookupKeys`). A memento count
+ * of 0 means absent, and so does a map without such a key; the total `*` is never consulted. Of rows
+ * of one key that differ in further key columns (datetime) one present row is enough. Where the rows of a key
+ * do not decide for the time asked for, the next wider key is asked.
+ *
+ * A page of a map throws MM_PAGE where a row of another page may decide.
+ */
+export interface MapLookup {
+  readonly headers: UkvsHeaders;
+  /** Looks a URI up, through its canonical SURT. */
+  lookup(uri: string, options?: LookupOptions): Promise<Answer>;
+  /** Looks up what is a SURT already, such as the first column of a CDX file. */
+  lookupSurt(surt: string, options?: LookupOptions): Promise<Answer>;
+}
+
+/** Finds single keys of a map, without falling back to a wider one. */
+export interface KeyFinder {
+  readonly headers: UkvsHeaders;
+  find(key: string, options?: LookupOptions): Promise<KeyAnswer | undefined>;
+}
+
+const decoder = new TextDecoder();
+/** For lookups that are answered at once; one for all maps. */
+const KEY = new Key();
+const VERDICT: Verdict = { present: false, bytes: new Uint8Array(0), start: 0, end: 0 };
+
+/** Any source of rows as a map to look up in. */
+export class SourceLookup<Source extends KeySource = KeySource> implements MapLookup {
+  readonly source: Source;
+
+  constructor(source: Source) {
+    this.source = source;
+  }
+
+  get headers(): UkvsHeaders {
+    return this.source.headers;
+  }
+
+  async lookup(uri: string, options?: LookupOptions): Promise<Answer> {
+    return this.lookupNow(uri, options);
+  }
+
+  async lookupSurt(surt: string, options?: LookupOptions): Promise<Answer> {
+    return this.lookupNow(surt, options, true);
+  }
+
+  /** Looks up a URI, or a SURT: at once where nothing must be loaded, with a promise otherwise. */
+  lookupNow(
+    input: string,
+    { at, signal }: LookupOptions = {},
+    isSurt: boolean = false,
+  ): Answer | Promise<Answer> {
+    checkSignal(signal);
+    const { source } = this;
+    const period = lookupPeriod(at);
+    if (isSurt) KEY.ofSurtText(input, source.readsQueries);
+    else KEY.ofUriText(input, source.readsQueries);
+    const hit = find(source, KEY, period);
+    if (hit !== MISSING) return answerOf(source, KEY, hit);
+    return findLoading(source, KEY, { period, signal }, (key, found) =>
+      answerOf(source, key, found),
+    );
+  }
+
+  /** Looks a URI up at once. All of the map must be in memory. */
+  lookupSync(uri: string, options?: LookupOptions): Answer {
+    return atOnce(this.lookupNow(uri, options));
+  }
+
+  /** As `lookupSync`, of a SURT. */
+  lookupSurtSync(surt: string, options?: LookupOptions): Answer {
+    return atOnce(this.lookupNow(surt, options, true));
+  }
+}
+
+function atOnce(answer: Answer | Promise<Answer>): Answer {
+  if (answer instanceof Promise) throw new Error("all of the map must be in memory");
+  return answer;
+}
+
+/** Whether a source that has all of its map in memory says present of the SURT `bytes[start, end)`. */
+export function hasSurt(
+  source: KeySource,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  period?: DatetimeRange,
+): boolean {
+  return isPresent(source, KEY.ofSurt(bytes, start, end, source.readsQueries), period);
+}
+
+/** As {@link hasSurt}, of a URI. */
+export function hasUri(source: KeySource, uri: string): boolean {
+  return isPresent(source, KEY.ofUriText(uri, source.readsQueries));
+}
+
+function isPresent(source: KeySource, key: Key, period?: DatetimeRange): boolean {
+  const hit = find(source, key, period);
+  if (hit < 0) return false;
+  source.answer(key, hit, VERDICT);
+  return VERDICT.present;
+}
+
+/** What a source says that has found a key, as `find` does. */
+export function answerOf(source: KeySource, key: Key, hit: number): Answer {
+  if (hit < 0) return { present: false };
+  source.answer(key, hit, VERDICT);
+  const { present, bytes, start, end } = VERDICT;
+  const name = new Uint8Array(key.length + COVERING_KEY_BYTES);
+  const queries = source.headers.fields.queries === true;
+  const nameEnd = writeCoveringKey(key, key.form as Form, key.index, name, 0, queries);
+  return {
+    present,
+    key: decoder.decode(name.subarray(0, nameEnd)),
+    frequency: decoder.decode(bytes.subarray(start, end)),
+    distance: key.distance,
+  };
+}
+
+/** The default line of an answer: input, present or absent, key, frequency, distance. */
+export function answerLine(input: string, answer: Answer): string {
+  const state = answer.present ? "present" : "absent";
+  const { key = "-", frequency = "-", distance = "-" } = answer;
+  return `${input.replaceAll("\t", "%09")}\t${state}\t${key}\t${frequency}\t${distance}`;
+}
+
+/** The same as a line of JSON; what is not known is null. */
+export function answerJson(input: string, answer: Answer, more: object = {}): string {
+  const { present, key = null, frequency = null, distance = null } = answer;
+  return JSON.stringify({ input, present, key, frequency, distance, ...more });
+}
+
+/**
+ * The period that a time to look up at stands for: all that begins with its 4 to 14 digits.
+ *
+ * @throws MM_BAD_KEY when it is not a time.
+ */
+export function lookupPeriod(at: LookupOptions["at"]): DatetimeRange | undefined {
+  if (at instanceof Date) return parseDatetimeKey(secondOf(at));
+  if (typeof at !== "string") return at;
+  const period = parseDatetimeKey(at);
+  if (period.from === at) return period;
+  throw new MementoMapError(
+    "MM_BAD_KEY",
+    `${quote(at)} is not a time to look up: give 4 to 14 digits of YYYYMMDDhhmmss`,
+  );
+}
+
+/** The second of a moment, in 14 digits. */
+function secondOf(moment: Date): string {
+  const time = moment.getTime();
+  if (time >= FIRST_SECOND && time < SECOND_AFTER_LAST) {
+    return moment.toISOString().replaceAll(/\D/g, "").slice(0, 14);
+  }
+  throw new MementoMapError(
+    "MM_BAD_KEY",
+    "the date to look up at is not one of the years 1 to 9999",
+  );
+}
+
+const FIRST_SECOND = Date.parse("0001-01-01T00:00:00Z");
+const SECOND_AFTER_LAST = Date.UTC(10_000, 0, 1);

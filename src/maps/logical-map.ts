@@ -1,0 +1,137 @@
+import { compareBytes } from "../bytes/bytes.ts";
+import { MementoMapError } from "../errors.ts";
+import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
+import type { KeyAnswer } from "../lookup/decide.ts";
+import type { KeyFinder } from "../lookup/map-lookup.ts";
+import { foreignSpellings } from "../surt/spelling.ts";
+import { MapSearch } from "../lookup/map-search.ts";
+import { type PageMark, pageMark, withoutPageMark } from "../ukvs/head.ts";
+import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
+import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
+
+/**
+ * One map, whether it came whole or as the pages of a split.
+ *
+ * Pages must be one map before anything is decided about them: an exclusion on one page may belong
+ * to a wildcard on another. The headers are without the `page` member of `!meta`.
+ */
+export interface LogicalMap extends KeyFinder {
+  readonly name: string;
+  /** All records in key order, from the start each time it is called; or in any order. */
+  batches(options?: { readonly checkOrder: boolean }): AsyncGenerator<RecordBatch, void, undefined>;
+}
+
+export interface OpenMapsOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether to refuse maps that are not of the size they state, or hold nothing. Default true. */
+  readonly checkSize?: boolean | undefined;
+}
+
+/**
+ * Opens maps, putting the pages of each split together.
+ *
+ * Pages belong together when they say the same in all headers but `page`. Order of the result: as
+ * the maps, or the first pages of maps, are given.
+ *
+ * @throws MM_BAD_INPUT when a page is missing or given twice; MM_BAD_HEADER; MM_IO.
+ */
+export async function openLogicalMaps(
+  sources: readonly ByteSource[],
+  options: OpenMapsOptions = {},
+): Promise<LogicalMap[]> {
+  const groups = new Map<string, Part[]>();
+  for (const [index, source] of sources.entries()) {
+    const search = await MapSearch.open(source, { ...options, isOnePageOfAll: true });
+    const page = pageMark(search.headers, source.name);
+    const headers = withoutPageMark(search.headers);
+    const name =
+      page === undefined
+        ? `whole ${index}`
+        : [`of ${page.of}`, ...formatHeaders(headers)].join("\n");
+    const group = groups.get(name) ?? [];
+    group.push({
+      source,
+      search,
+      headers,
+      page,
+      first: bytesOf(page?.first),
+      last: bytesOf(page?.last),
+    });
+    groups.set(name, group);
+  }
+  return Array.from(groups.values(), (parts) => joined(parts, options));
+}
+
+interface Part {
+  readonly source: ByteSource;
+  readonly search: MapSearch;
+  readonly headers: UkvsHeaders;
+  readonly page: PageMark | undefined;
+  readonly first: Uint8Array | undefined;
+  readonly last: Uint8Array | undefined;
+}
+
+function joined(parts: readonly Part[], options: OpenMapsOptions): LogicalMap {
+  const { signal, checkSize } = options;
+  const ordered = parts.toSorted((a, b) => (a.page?.number ?? 0) - (b.page?.number ?? 0));
+  const [head] = ordered;
+  if (head === undefined) throw new MementoMapError("MM_USAGE", "a map needs at least one source");
+  if (head.page !== undefined) checkComplete(ordered, head.page.of);
+  const { name } = head.source;
+  return {
+    name,
+    headers: head.headers,
+    find: (key, asked) => findInParts(ordered, key, { signal, ...asked }),
+    async *batches({ checkOrder } = { checkOrder: true }) {
+      for (const { source } of ordered) {
+        const reader = await readUkvs(sourceChunks(source, { signal }), {
+          source: source.name,
+          checkSize,
+          checkOrder,
+        });
+        yield* reader.batches();
+      }
+    },
+  };
+}
+
+function checkComplete(parts: readonly Part[], of: number): void {
+  for (let number = 1; number <= of; number++) {
+    const found = parts.filter(({ page }) => page?.number === number);
+    if (found.length === 1) continue;
+    const [, again = parts[0]] = found;
+    const fault = found.length === 0 ? "is missing" : "is given twice";
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `page ${number} of ${of} ${fault}; give every page of a map once`,
+      again === undefined ? {} : { position: { source: again.source.name } },
+    );
+  }
+}
+
+async function findInParts(
+  parts: readonly Part[],
+  key: string,
+  options: Parameters<KeyFinder["find"]>[1],
+): Promise<KeyAnswer | undefined> {
+  const bytes = encoder.encode(key);
+  const isAnywhere = foreignSpellings(key, parts[0]?.headers.fields).length > 0;
+  for (const part of parts) {
+    if (!isAnywhere && !mayHold(part, bytes)) continue;
+    const answer = await part.search.find(key, options);
+    // All rows of a key are on one page.
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
+}
+
+function mayHold({ page, first, last }: Part, key: Uint8Array): boolean {
+  if (page === undefined || first === undefined || last === undefined) return true;
+  return compareBytes(first, key) <= 0 && compareBytes(key, last) <= 0;
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf(text: string | undefined): Uint8Array | undefined {
+  return text === undefined ? undefined : encoder.encode(text);
+}

@@ -1,0 +1,105 @@
+import { copyRange, joinBytes, LF, SLASH, STAR } from "../bytes/bytes.ts";
+import { PackedSource } from "../lookup/packed-source.ts";
+import { find } from "../lookup/source.ts";
+import { FORM } from "../surt/covering-keys.ts";
+import { Key } from "../surt/lookup-key.ts";
+import { frequencyIsZero } from "../ukvs/frequency.ts";
+import type { Fields } from "../ukvs/header.ts";
+import { KEY_KIND, keyShape } from "../ukvs/key-tree.ts";
+import type { MapRow } from "../compact/map-lines.ts";
+import {
+  type MapPart,
+  plainKeyEnd,
+  plainRowEnd,
+  type PlainRowSink,
+  readMapRows,
+  startsPlain,
+} from "./map-rows.ts";
+
+/** Asks a packed map for all that a map holds, part by part. */
+export class PackedAsker {
+  readonly #map: PackedSource;
+
+  /** @param file a packed map; all of it is checked. */
+  constructor(file: Uint8Array, source: string) {
+    this.#map = PackedSource.of(file, source);
+  }
+
+  /** Reads a part once; gives the number of keys that are not found. */
+  ask(part: MapPart, fields: Fields): number {
+    const check = new HeldCheck(this.#map);
+    readMapRows(part, fields, check);
+    return check.lost;
+  }
+}
+
+/** Asks for rows, one at a time. */
+class HeldCheck implements PlainRowSink {
+  lost = 0;
+  readonly #map: PackedSource;
+  readonly #hasVoids: boolean;
+  readonly #key = new Key();
+  /** A folder that is present as a whole is `folder[0, folderEnd)`. */
+  #folder: Uint8Array = new Uint8Array(0);
+  #folderEnd = 0;
+
+  constructor(map: PackedSource) {
+    this.#map = map;
+    this.#hasVoids = map.header.voids > 0;
+  }
+
+  takePlain(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#isBelowFolder(bytes, start)) return bytes.indexOf(LF, start) + 1;
+    const keyEnd = startsPlain(bytes[start]) ? plainKeyEnd(bytes, start) : 0;
+    const rowEnd = keyEnd === 0 ? 0 : plainRowEnd(bytes, keyEnd, end);
+    if (rowEnd === 0) return 0;
+    if (!frequencyIsZero(bytes, keyEnd + 1, rowEnd)) this.#ask(bytes, start, keyEnd);
+    return rowEnd + 1;
+  }
+
+  add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
+    if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
+    if (keyEnd - start === 1 && bytes[start] === STAR) return;
+    if (!this.#isBelowFolder(bytes, start)) this.#ask(bytes, start, keyEnd);
+  }
+
+  /** What comes first in the order of keys is asked for first, so it is found by the same name. */
+  #isBelowFolder(bytes: Uint8Array, start: number): boolean {
+    const end = this.#folderEnd;
+    if (end === 0 || bytes[start + end] !== SLASH) return false;
+    const folder = this.#folder;
+    for (let at = end - 1; at >= 0; at--) if (bytes[start + at] !== folder[at]) return false;
+    return true;
+  }
+
+  #ask(bytes: Uint8Array, start: number, end: number): void {
+    const isWildcard = bytes[end - 1] === STAR || bytes.subarray(start, end).includes(STAR);
+    const asked = isWildcard ? pageWithin(bytes, start, end) : bytes;
+    const from = isWildcard ? 0 : start;
+    const to = isWildcard ? asked.length : end;
+    const key = this.#key.ofSurt(asked, from, to, this.#map.readsQueries);
+    const hit = find(this.#map, key);
+    // A void may cover the page that stands for all that a wildcard covers.
+    if (hit < 0 || (hit === 0 && !isWildcard)) this.lost++;
+    this.#folderEnd = 0;
+    if (hit <= 0 || key.form !== FORM.below || this.#hasVoids) return;
+    this.#folderEnd = key.folderEnds[key.index];
+    if (this.#folder.length < this.#folderEnd) this.#folder = new Uint8Array(2 * this.#folderEnd);
+    copyRange(key.bytes, 0, this.#folderEnd, this.#folder, 0);
+  }
+}
+
+/** A page that a key covers: for a wildcard, one of a name that no other key has. */
+function pageWithin(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const key = bytes.subarray(start, end);
+  if (!key.includes(STAR)) return key;
+  const { kind, hostEnd } = keyShape(key, key.length);
+  if (kind === KEY_KIND.hostWildcard) return joinBytes([key.subarray(0, -1), UNNAMED_HOST]);
+  if (kind === KEY_KIND.spread) {
+    return joinBytes([key.subarray(0, hostEnd - 1), UNNAMED, key.subarray(hostEnd)]);
+  }
+  return key;
+}
+
+const UNNAMED: Uint8Array = new TextEncoder().encode("%2a");
+const UNNAMED_HOST: Uint8Array = new TextEncoder().encode("%2a)/%2a");

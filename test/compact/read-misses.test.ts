@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MissList, readMissList } from "../../src/compact/misses.ts";
+import { lookupKey } from "../../src/lookup/lookup-list.ts";
+import { chunked } from "../support/chunked.ts";
+
+const uri = fc.oneof(
+  fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  fc.constantFrom(
+    "http://a.com/b/*",
+    "https://a.com/%C3%A9/é?q",
+    "http://bücher.example/x",
+    "com,a)/x?y=1",
+    "com,a)",
+    "com,a)/b//",
+    "mailto:me@a.com",
+    "a.com/x)/y",
+    "http://a.com/x)/",
+    "dns:a.com",
+  ),
+);
+
+describe("readMissList", () => {
+  it("reads the keys of a list of lookups, however it is cut into chunks", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(uri, { minLength: 1 }),
+        fc.integer({ min: 1, max: 50 }),
+        async (uris, size) => {
+          const list = uris.map((text, i) => (i % 3 === 0 ? `  ${text} 12\r\n` : `${text}\n`));
+          const text = Buffer.from(`# a comment\n\n${list.join("")}`);
+          const read = await readMissList(chunked(text, [size]), "list");
+          expect(read).toEqual(new MissList(uris.map(lookupKey)));
+        },
+      ),
+    );
+  });
+});

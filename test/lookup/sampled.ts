@@ -1,0 +1,17 @@
+import type { ByteSource } from "../../src/bytes/byte-source.ts";
+import { KeySamples, SortedSource } from "../../src/lookup/sorted-source.ts";
+import { MapSearch } from "../../src/lookup/map-search.ts";
+import { surveyMap } from "../../src/maps/map-survey.ts";
+
+/** A map searched by samples of its keys, with segments of this size, of which this much is kept. */
+export async function sampledSearch(
+  source: ByteSource,
+  segmentBytes: number,
+  maxBytes: number,
+): Promise<MapSearch> {
+  const samples = new KeySamples({ segmentBytes });
+  const { plan } = await surveyMap(source, {
+    onKey: (offset, bytes, start, end) => samples.add(offset, bytes, start, end),
+  });
+  return new MapSearch(SortedSource.sampled(source, plan.headers, samples, { maxBytes }));
+}
