@@ -17,9 +17,8 @@ const KEPT_FILES = 1024;
  * Limits the connections of a server, to less than there are files.
  *
  * When there are too many, those without a request are closed. A request on one that came too late gets
- * 503; some more are taken for that, and others closed at once. Not by `maxConnections`: those of a
- * worker of `node:cluster` would go back to the primary process, which offers them to workers over and
- * over until one has room.
+ * 503; some more are taken for that, and others closed at once. `maxConnections` would close all of
+ * them without an answer.
  */
 export class ConnectionLimit {
   readonly #server: Server;

@@ -97,8 +97,9 @@ export class Primary {
   /** Runs the workers until `stop` was called and all have ended; false if none can start. */
   run(): Promise<boolean> {
     const { file, args } = this.#options.program;
-    // Left to the system, one worker would get most of the connections that are opened at the same time.
-    cluster.schedulingPolicy = cluster.SCHED_RR;
+    // Each worker accepts for itself. A connection that the primary process had handed to a worker that is
+    // then killed would be neither answered nor closed, and one handed to a worker that hangs would wait.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: file, args: [...args] });
     return new Promise((resolve) => {
       this.#end = resolve;
@@ -124,7 +125,13 @@ export class Primary {
 
   #start(index: number): void {
     const { count, env } = this.#options;
-    const worker = cluster.fork({ ...env, [NUMBER]: String(index + 1), [COUNT]: String(count) });
+    const worker = cluster.fork({
+      ...env,
+      [NUMBER]: String(index + 1),
+      [COUNT]: String(count),
+      // One connection at a time, so that those that come at once are shared.
+      UV_TCP_SINGLE_ACCEPT: "1",
+    });
     const startedAt = performance.now();
     this.#workers[index] = worker;
     worker.on("message", (message: ToPrimary) => this.#take(index, worker, message));
