@@ -31,7 +31,7 @@ export function formatShort(value: number): string {
   }
   const digits = Math.abs(rest) >= 100 || Number.isInteger(rest) ? 0 : Math.abs(rest) >= 10 ? 1 : 2;
   const text = rest.toFixed(digits);
-  return `${digits === 0 ? text : text.replace(/\.?0+$/, "")}${UNITS[unit] ?? ""}`;
+  return `${Number(text)}${UNITS[unit] ?? ""}`;
 }
 
 /** Shows a share as percents, without the sign: `61.42`. */

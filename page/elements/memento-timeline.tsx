@@ -33,7 +33,7 @@ export class MementoTimeline extends PageElement {
 }
 
 /** The site that has this script in its `page/`. */
-const SITE = import.meta.url.replace(/[^/]*\/[^/]*$/, "");
+const SITE = new URL("..", import.meta.url).href;
 
 function EmbeddedTimeline(props: {
   readonly uri: string;

@@ -91,7 +91,9 @@ function comparePlaces(a: RowPlace, b: RowPlace): number {
 
 /** Whether these are the same row; an array may have a comma or bracket around it, and one may be cut. */
 function isSameRow(a: RowPlace, b: RowPlace): boolean {
-  const [one, other] = [a, b].map(({ line }) => line.replace(/^\s*\[?\s*|[\s,\]]*$/g, ""));
+  const [one, other] = [a, b].map(({ line }) =>
+    line.replace(/^\s*\[?\s*|(?<![\s,\]])[\s,\]]+$/g, ""),
+  );
   return one.startsWith(other) || other.startsWith(one);
 }
 

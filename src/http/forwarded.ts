@@ -188,6 +188,6 @@ function soundHost(host: string | undefined): string | undefined {
 function prefixOf(value: string | readonly string[] | undefined): string {
   const prefix = listOf(value).at(-1) ?? "";
   if (prefix.length > MAX_PREFIX_CHARACTERS) return "";
-  const path = prefix.replace(/\/+$/, "");
+  const path = prefix.replace(/(?<!\/)\/+$/, "");
   return PREFIX.test(path) ? path : "";
 }

@@ -29,7 +29,7 @@ export function originalUri(raw: string): string {
     );
   }
   const uri = withScheme(ENCODED.test(raw) ? decodedOnce(raw) : raw)
-    .replace(/#.*$/s, "")
+    .replace(/#.*/s, "")
     .replace(USER, "$1");
   const [bad] = /[\0-\u0020\u007f]/.exec(uri) ?? [];
   if (bad !== undefined) {
@@ -88,7 +88,7 @@ export function pastedAddress(text: string): PastedAddress {
     .trim()
     .replace(/^view-source:/i, "")
     .replace(/^["'<(«“‘]+/, "")
-    .replace(/["'>»”’,;]+$/, "")
+    .replace(/(?<!["'>»”’,;])["'>»”’,;]+$/, "")
     .trim();
   if (bare !== "" && !SCHEME.test(bare) && (/\s/.test(bare) || !/[.:%]|^localhost\b/.test(bare))) {
     throw badUri(`${quote(text)} is not an address; write one such as https://example.org/page`);

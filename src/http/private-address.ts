@@ -70,7 +70,7 @@ function embeddedIpv4(address: string): string | undefined {
 
 function groupsOf(address: string): number[] {
   const [bare = ""] = address.split("%");
-  const hex = bare.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, a, b, c, d) => {
+  const hex = bare.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_all, a, b, c, d) => {
     const high = Number(a) * 256 + Number(b);
     return `${high.toString(16)}:${(Number(c) * 256 + Number(d)).toString(16)}`;
   });

@@ -25,7 +25,7 @@ export function splitTarget(raw: string): Target {
 
 /** `x/y/` → `/x/y`; the root of all is nothing. */
 export function pathPrefix(path: string = ""): string {
-  const inner = path.replaceAll(/^\/+|\/+$/g, "");
+  const inner = path.replaceAll(/^\/+|(?<!\/)\/+$/g, "");
   return inner === "" ? "" : `/${inner}`;
 }
 

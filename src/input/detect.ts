@@ -2,7 +2,7 @@ import { htmlInstead, looksLikeHtml, markLength } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { type DetectedFormat, formatNamed, formatOf, type InputFormat } from "./formats.ts";
-import { CDXJ_LINE, looksLikeZipNumIndex } from "./line-kind.ts";
+import { CDXJ_LINE, looksLikeZipNumIndex, startOf } from "./line-kind.ts";
 import { tryParseFrequency } from "../ukvs/frequency.ts";
 
 /**
@@ -89,7 +89,7 @@ const MAP_HEADER = /^[!@](?:context\s.*mementomap|fields\s.*"frequency"|size\s.*
  * at most a JSON block. Read as a list, its voids would be held, and its wildcards lost.
  */
 function isMapRow(line: string): boolean {
-  const [, frequency = ""] = /^\S+[ \t]+(\S+)[ \t]*(?:\{.*)?$/.exec(line) ?? [];
+  const [, frequency = ""] = /^\S+[ \t]+(\S+)[ \t]*(?:\{.*)?$/.exec(startOf(line)) ?? [];
   return !DATETIME.test(frequency) && tryParseFrequency(frequency) !== undefined;
 }
 

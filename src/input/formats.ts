@@ -72,7 +72,7 @@ const FORMATS = {
   },
   surts: {
     is: (line) =>
-      /^[a-z][a-z0-9+.-]*:\/\/\([^)]+,[^)]*\)/i.test(startOf(line)) ||
+      /^[a-z][a-z0-9+.-]*:\/\/\([^)][^),]*,[^)]*\)/i.test(startOf(line)) ||
       /^[^\s/?)]*[^\s/?),],?\)(?:[/?]\S*)?(?:\s|$)/.test(startOf(line)),
     reader: () => new SurtListReader(),
   },

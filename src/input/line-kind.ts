@@ -100,7 +100,7 @@ const BARE_HOST =
  * counts where only a number follows: prose may begin with one.
  */
 export function beginsWithLookup(line: string): boolean {
-  const [, word = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(startOf(line)) ?? [];
+  const [, word = "", rest = ""] = /^\s*(\S*)\s*([^]*)/.exec(startOf(line)) ?? [];
   if (URI.test(word) || OPAQUE_URI.test(word) || SURT.test(word)) return true;
   return BARE_HOST.test(word) && (rest === "" || /^\d/.test(rest));
 }

@@ -44,7 +44,7 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 /** A file of records within a line of an index: of CDXJ, JSON or CDX. */
-const RECORDS_NAME = /[^\s"/\\]+\.w?arc(?:\.gz|\.zst)?(?=["\s]|$)/g;
+const RECORDS_NAME = /(?<![^\s"/\\])[^\s"/\\]+\.w?arc(?:\.gz|\.zst)?(?=["\s]|$)/g;
 const latin1 = new TextDecoder("latin1");
 
 /** @param unlisted files by their base names; those that the index lists are moved to `listed`. */

@@ -214,7 +214,7 @@ export class CdxjTimeMapReader extends FedReader {
 
   #takeHeader(bytes: Uint8Array, start: number, end: number): boolean {
     const text = DECODER.decode(bytes.subarray(start, end));
-    const [, name, json = ""] = /^.(meta|id)\s+(.*)$/s.exec(text) ?? [];
+    const [, name, json = ""] = /^.(meta|id)\s+(\S.*)?/s.exec(text) ?? [];
     if (name === undefined) return true;
     let value: unknown;
     try {

@@ -171,5 +171,5 @@ const LONGEST_EXAMPLE = 200;
 
 /** Without the query, in which people may be named. */
 function keyOf(surt: string): string {
-  return surt.replace(/\?.*$/s, "").slice(0, LONGEST_EXAMPLE);
+  return surt.replace(/\?.*/s, "").slice(0, LONGEST_EXAMPLE);
 }

@@ -71,6 +71,7 @@ function listAddress(address: string): URL {
     throw new MementoMapError("MM_BAD_URI", `not the URL of an aggregator: ${address}`);
   }
   const url = new URL(address);
-  if (!/\/maps\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/+$/, "")}/maps`;
+  if (!/\/maps\/?$/.test(url.pathname))
+    url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, "")}/maps`;
   return url;
 }

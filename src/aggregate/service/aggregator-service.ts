@@ -29,7 +29,7 @@ export class AggregatorService extends HttpService<Exchange> {
     this.#options = options;
     this.#metrics = metrics;
     this.#heldMaps = keeper && new HeldMaps(keeper);
-    this.#base = base.startsWith("/") || base === "" ? undefined : base.replace(/\/+$/, "");
+    this.#base = base.startsWith("/") || base === "" ? undefined : base.replace(/(?<!\/)\/+$/, "");
     metrics.readStatus(options.status);
   }
 

@@ -109,7 +109,8 @@ class Found {
       at += match[0].length;
       const name = match[1].toLowerCase();
       const value = match[2]?.replaceAll(/\\(.)/g, "$1") ?? match[3] ?? "";
-      if (this.#take(name, value)) this.applied.push(match[0].replace(/[\s,;]+$/, "").trim());
+      if (this.#take(name, value))
+        this.applied.push(match[0].replace(/(?<![\s,;])[\s,;]+$/, "").trim());
     }
   }
 

@@ -55,6 +55,6 @@ function routeRequest(
  */
 function teachingNetwork(address: string): string | undefined {
   if (address === "" || isPrivateAddress(address)) return undefined;
-  const [, ipv4] = /(\d+\.\d+\.\d+)\.\d+$/.exec(address) ?? [];
+  const [, ipv4] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(address) ?? [];
   return ipv4 ?? networkOf(address).split(":").slice(0, 3).join(":");
 }

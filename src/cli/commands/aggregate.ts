@@ -128,7 +128,7 @@ async function write(
 ): Promise<void> {
   const { base = "", port } = values;
   const service = base.startsWith("http")
-    ? base.replace(/\/+$/, "")
+    ? base.replace(/(?<!\/)\/+$/, "")
     : `http://localhost:${port}${base}`;
   const document: TimeMapDocument = { original, service, mementos };
   const format = values.json ? "json" : values.format;

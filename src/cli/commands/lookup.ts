@@ -99,7 +99,7 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
 
 const URI_FORM = /^[a-z][a-z\d+.-]*:\/\//i;
 /** No host has a comma before a closing parenthesis. */
-const SURT_FORM = /^[^\s/:?#]+,[^\s/?#]*\)(?:\/|$)/;
+const SURT_FORM = /^[^\s/:?#,]+,[^\s/?#]*\)(?:\/|$)/;
 
 interface AskOptions {
   readonly isSurt: boolean;

@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const SIZE = /^(\d+(?:\.\d+)?)(?:([kmgt])(?:i?b)?|b)?$/i;
 const PERCENT = /^(\d+(?:\.\d+)?)%$/;
-const DURATION_PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+const DURATION_PART = /(?<!\d)(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const DURATION_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,

@@ -42,7 +42,7 @@ export class Site {
     this.maps = options.maps;
     this.prefix = options.prefix;
     this.replay = options.replay;
-    this.#base = (options.base ?? "").replace(/\/+$/, "");
+    this.#base = (options.base ?? "").replace(/(?<!\/)\/+$/, "");
     this.#isThirdParty = options.isThirdParty;
   }
 

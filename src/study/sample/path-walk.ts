@@ -228,7 +228,7 @@ interface Site {
 export function openSite(seed: number, host: Host): Site {
   const random = new Random(seed, host.surt);
   // Addresses, ports and single labels have no `www`.
-  const canHaveWww = /^[a-z][^:]*,[^:]*$/.test(host.surt);
+  const canHaveWww = /^[a-z][^:,]*,[^:]*$/.test(host.surt);
   const authority = canHaveWww && random.chance(0.6) ? `www.${host.authority}` : host.authority;
   return { authority, walk: new PathWalk(random, host.keys) };
 }

@@ -81,7 +81,7 @@ function drawPlaces(seed: number, lines: number, count: number): Place[] {
 }
 
 function nearMiss(random: Random, { authority, path }: Place): string {
-  const bare = path.replace(/\?.*$/, "");
+  const bare = path.replace(/\?.*/, "");
   const name = strangerPathName(random);
   const style = random.below(10);
   if (style < 4) return `${authority}${bare.slice(0, bare.lastIndexOf("/") + 1)}${name}`;
