@@ -21,7 +21,7 @@ export async function startNginxWith(
   const port = await freePort();
   const folder = scratchDir();
   mkdirSync(join(folder, "logs"));
-  let server = block.replace("listen 8080", `listen 127.0.0.1:${port}`);
+  let server = block.replaceAll("listen 8080", `listen 127.0.0.1:${port}`);
   for (const [text, other] of Object.entries(replaced)) server = server.replaceAll(text, other);
   const config = `
 daemon off;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { aggregateProcess, exampleProcess, writeList } from "../support/aggregate-process.ts";
 import { plainArchive } from "../support/aggregating.ts";
 import { followLinks } from "../support/follow-links.ts";
-import { rawGet } from "../support/raw-http.ts";
+import { rawExchange, rawGet } from "../support/raw-http.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { until } from "../support/until.ts";
 import { PROXIES } from "./proxies.ts";
@@ -55,6 +55,13 @@ describe.each(PROXIES)("an aggregator behind $name", ({ name, path, start, ...pr
     expect(about).toContain(`curl ${front}/mementos/timemap/link/`);
     expect((await fetch(`${front}/mementos/openapi.json`)).status).toBe(200);
     await followLinks(`${front}/mementos/`);
+  });
+
+  it.skipIf(isMissing || name !== "nginx")("answers no other host name", async () => {
+    const { url } = await exampleProcess([await plainArchive("one", ["20050101000000"])]);
+    const front = await start(new URL(url).port);
+    const request = "GET /mementos/about HTTP/1.1\r\nHost: evil.example\r\n\r\n";
+    expect(await rawExchange(front, request)).toBe("");
   });
 
   it.skipIf(isMissing)(`takes the word of the proxy only (skipped where ${missing})`, async () => {

@@ -60,8 +60,10 @@ export const PROXIES: readonly ProxyServer[] = [
     package: "nginx",
     path: program("nginx"),
     start: (service) =>
-      startNginxWith(deployed("nginx.conf").replace("listen 80", "listen 8080"), {
+      startNginxWith(deployed("nginx.conf").replaceAll("listen 80", "listen 8080"), {
         ":1208$": `:${service}$`,
+        "server_name aggregator.example.org":
+          "server_name aggregator.example.org localhost 127.0.0.1",
       }),
   },
   {
