@@ -249,154 +249,44 @@ export { readUkvs } from "./ukvs/reader.ts";
 export { UkvsWriter } from "./ukvs/writer.ts";
 
 // Types that the signatures above refer to.
-export type {
-  AggregateRequest,
-  Aggregation,
-  AggregatorOptions,
-  StopSignal,
-} from "./aggregate/aggregator.ts";
-export type { ArchiveAnswer, ArchiveFault, Origin } from "./aggregate/ask/answer.ts";
-export type {
-  MementoRange,
-  MergeColumns,
-  MergeSource,
-  MergedMemento,
-  MergedTimeMap,
-} from "./aggregate/merge-timemaps.ts";
+export type { AggregateRequest, Aggregation } from "./aggregate/aggregator.ts";
+export type { MergeSource, MergedTimeMap } from "./aggregate/merge-timemaps.ts";
 export type { Archive } from "./aggregate/route/archive.ts";
-export type {
-  ArchiveRates,
-  Decision,
-  HitRate,
-  RouteReason,
-  RouteRequest,
-  Router,
-} from "./aggregate/route/decision.ts";
-export type { RoutedMap } from "./aggregate/route/routed-map.ts";
-export type {
-  Clock,
-  Outcome,
-  ProcessPlace,
-  Result,
-  Session,
-  SessionEnd,
-  SessionObserver,
-} from "./aggregate/session.ts";
-export type { BySpan } from "./aggregate/span-ring.ts";
-export type {
-  ArchiveHistory,
-  ArchiveTallies,
-  ArchiveTally,
-  RoutingEstimate,
-  RoutingReport,
-  Share,
-} from "./aggregate/statistics.ts";
-export type {
-  Endpoint,
-  EndpointState,
-  HowToAsk,
-  Upstream,
-  UpstreamState,
-} from "./aggregate/ask/state.ts";
-export type { Damage } from "./bytes/damage.ts";
+export type { Decision, RouteReason, RouteRequest } from "./aggregate/route/decision.ts";
 export type { ErrorCode, ErrorDetails, Position } from "./errors.ts";
-export type { CdxMatch, CdxPaging, CdxQuery } from "./harvest/cdx-request.ts";
-export type { HttpClient, HttpHeaders, HttpResponse } from "./http/http-client.ts";
-export type { BackOff, FailureReason } from "./http/retry.ts";
+export type { CdxQuery } from "./harvest/cdx-request.ts";
+export type { HttpClient } from "./http/http-client.ts";
 export type { InputFormat } from "./input/formats.ts";
-export type { CaptureFilter, FilterReason } from "./input/filter.ts";
+export type { CaptureFilter } from "./input/filter.ts";
 export type { CompactSummary } from "./compact/compact-map.ts";
 export type { CompareOptions } from "./maps/compare/compare-maps.ts";
-export type {
-  Combination,
-  ComparedDomain,
-  ComparedMap,
-  ComparedSums,
-  MapComparison,
-  OnlyDomain,
-} from "./maps/compare/comparison.ts";
-export type { WeightOptions } from "./compact/weight-policy.ts";
+export type { MapComparison } from "./maps/compare/comparison.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./maps/diff-maps.ts";
 export type { Fault, FaultCode } from "./maps/map-faults.ts";
-export type { GenerateMapOptions, GeneratedMap, SourceOptions } from "./generate/generate-map.ts";
+export type { GenerateMapOptions } from "./generate/generate-map.ts";
 export type { IndexCounts } from "./generate/index-counts.ts";
-export type { Canonicalization, MapDescription } from "./generate/map-rows.ts";
+export type { MapDescription } from "./generate/map-rows.ts";
 export type { Answer, LookupOptions } from "./lookup/map-lookup.ts";
-export type { MapGuardOptions } from "./maps/map-guard.ts";
 export type { MergeSummary } from "./maps/merge-maps.ts";
 export type { ValidateOptions } from "./maps/validate-map.ts";
-export type { Memento, MementoSequence } from "./memento/memento-list.ts";
-export type { TimeMapDocument, TimeMapFormat, TimeMapPaging } from "./memento/timemap-document.ts";
-export type { TimeMapLimits, TimeMapLink, TimeMapReading } from "./memento/timemap-reading.ts";
-export type {
-  Attempt,
-  DiscoverOptions,
-  Discovery,
-  DiscoveryMethod,
-} from "./publish/fetch/discover.ts";
-export type {
-  Analysis,
-  CaptureTables,
-  ExactDepthRow,
-  Fits,
-  GrowthPoint,
-  IndexStatistics,
-  MalformedTables,
-  MalformedValues,
-  MementoDistribution,
-  Method,
-  Reduction,
-  SubTreeRow,
-  TldRow,
-  TldTable,
-  TopTables,
-  YearRow,
-} from "./study/analyze/analysis.ts";
-export type { Ranked } from "./study/analyze/bounded.ts";
-export type { LineCounts } from "./study/analyze/capture-tally.ts";
-export type {
-  CurvePoint,
-  DepthRow,
-  DistributionSummary,
-  HeapsFit,
-  ReductionCurve,
-} from "./study/analyze/histogram.ts";
-export type { SubTree } from "./study/analyze/holdings-tree.ts";
-export type {
-  AnswerCounts,
-  AsOfFreshness,
-  LaterCounts,
-  TruthSummary,
-} from "./study/evaluate/evaluation.ts";
-export type { MadeBy, TracePoint } from "./study/evaluate/paper-maps.ts";
+export type { Memento } from "./memento/memento-list.ts";
+export type { TimeMapDocument, TimeMapFormat } from "./memento/timemap-document.ts";
+export type { TimeMapReading } from "./memento/timemap-reading.ts";
+export type { Attempt, DiscoverOptions, Discovery } from "./publish/fetch/discover.ts";
+export type { Analysis } from "./study/analyze/analysis.ts";
 export type { KeyOptions } from "./surt/key.ts";
 export type { LookupKey } from "./surt/covering-keys.ts";
 export type { Bound, Count, Frequency } from "./ukvs/frequency.ts";
-export type { Fields, FormatHeadersOptions, Header, MapSize } from "./ukvs/header.ts";
-export type { DuplicateKey, ReadUkvsOptions, RecordBatch } from "./ukvs/reader.ts";
+export type { Fields, Header, MapSize } from "./ukvs/header.ts";
+export type { ReadUkvsOptions, RecordBatch } from "./ukvs/reader.ts";
 export type { DatetimeRange, UkvsRecord } from "./ukvs/record.ts";
 export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 export type { MapStream } from "./library/map-stream.ts";
 export type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
 export type { MapRow, MementoMap, OpenMapOptions } from "./library/open-map.ts";
-export type { MapChild, MapSlice, PartSums, SliceOptions } from "./maps/explore/map-slice.ts";
-export type { NodeKind } from "./maps/explore/key-node.ts";
+export type { MapChild, MapSlice, SliceOptions } from "./maps/explore/map-slice.ts";
 export type { PackedHoldings } from "./maps/explore/packed-holdings.ts";
 export type { ArchiveRouter, MapsById, RouterOptions } from "./library/router.ts";
 export type { Bytes, Source } from "./library/source.ts";
 export type { ReadTimeMapOptions } from "./library/timemap.ts";
 export type { Aggregator } from "./aggregate/aggregator.ts";
-export type { ChildrenFit } from "./compact/children-fit.ts";
-export type { LineOptions } from "./bytes/lines.ts";
-export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
-export type { MementoList } from "./memento/memento-list.ts";
-export type { MemoryIndex } from "./lookup/memory-index.ts";
-export type { PackedLookup } from "./lookup/packed-lookup.ts";
-export type { PowerLaw } from "./compact/weight-policy.ts";
-export type { Prior } from "./compact/prior.ts";
-export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";
-export type { Write } from "./library/map-stream.ts";
-export type { HitRates } from "./aggregate/route/decision.ts";
-export type { KeyAnswer } from "./lookup/decide.ts";
-export type { MapRouter } from "./aggregate/route/map-router.ts";
-export type { PowerLawFit } from "./compact/children-fit.ts";

@@ -32,7 +32,7 @@ export interface AggregatorOptions {
 }
 
 /** What ends the waiting for an answer. */
-export interface StopSignal {
+interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(type: "abort", listener: () => void): void;

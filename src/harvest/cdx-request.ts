@@ -10,7 +10,7 @@ export interface CdxQuery {
 }
 
 export const CDX_MATCHES = ["exact", "prefix", "host", "domain"] as const;
-export type CdxMatch = (typeof CDX_MATCHES)[number];
+type CdxMatch = (typeof CDX_MATCHES)[number];
 
 /**
  * How a server gives a long answer: bit by bit with a key to go on from (Internet Archive), as

@@ -72,7 +72,7 @@ function sharedDepth(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /** How many keys of a map begin with a label, which is a top-level domain for most. */
-export interface DomainShare {
+interface DomainShare {
   readonly domain: string;
   readonly keys: number;
 }

@@ -18,7 +18,7 @@ export interface LearningReport {
 }
 
 /** What learning keeps and saves of an archive, lately. */
-export interface ArchiveLearning {
+interface ArchiveLearning {
   readonly id: string;
   /** The share of requests that were saved; undefined before the first decision. */
   readonly spared: number | undefined;

@@ -13,7 +13,7 @@ export interface ComparedSums {
   readonly wildcardCaptures: number;
 }
 
-export interface ComparedMap extends ComparedSums {
+interface ComparedMap extends ComparedSums {
   readonly id: string;
   /** What the map calls itself. */
   readonly name?: string;

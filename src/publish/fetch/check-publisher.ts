@@ -51,7 +51,7 @@ export const PUBLISHER_RULES = {
 } as const satisfies Record<string, Rule>;
 
 /** The name of a rule. */
-export type RuleId = keyof typeof PUBLISHER_RULES;
+type RuleId = keyof typeof PUBLISHER_RULES;
 
 /** What was found about one rule of `docs/dissemination.md`. */
 export interface Finding {

@@ -28,7 +28,7 @@ export interface Analysis {
   readonly method: Method;
 }
 
-export interface IndexStatistics {
+interface IndexStatistics {
   readonly files: number;
   /** As stored, so compressed where the files are; null for pipes. */
   readonly storedBytes: number | null;
@@ -57,7 +57,7 @@ export interface TldTable {
   readonly other: TldRow;
 }
 
-export interface MementoDistribution extends DistributionSummary {
+interface MementoDistribution extends DistributionSummary {
   readonly gini: number;
   /** 0.3: the 30 % of originals with the most mementos have 70 % of all. */
   readonly paretoShare: number;
@@ -133,14 +133,14 @@ export interface ExactDepthRow {
   readonly keysByPath: number;
 }
 
-export interface Reduction {
+interface Reduction {
   readonly hostGlobal: readonly ReductionCurve[];
   readonly pathGlobal: readonly ReductionCurve[];
   readonly hostIncremental: readonly ReductionCurve[];
   readonly pathIncremental: readonly ReductionCurve[];
 }
 
-export interface Fits extends ChildrenFit {
+interface Fits extends ChildrenFit {
   /** Originals by mementos, month by month. */
   readonly heaps: HeapsFit | undefined;
 }
