@@ -13,32 +13,15 @@ export interface Output {
   readonly name: string;
   /** Takes a block. The block belongs to the output until the promise is settled. */
   write(block: Uint8Array): Promise<void>;
-  /** First bytes that can be replaced; for plain files only, neither compressed nor streams. */
-  readonly head?: OutputHead | undefined;
-  /** Where other threads may write what comes next themselves; for plain files only. */
-  readonly place?: OutputPlace | undefined;
+  /**
+   * Replaces the first bytes by as many others, when all else is written and before `commit`. Only plain
+   * files can, neither compressed ones nor streams.
+   */
+  replaceHead?(head: Uint8Array): Promise<void>;
   /** Makes the result visible: all of it is on the disk under its name when this returns. */
   commit(): Promise<void>;
   /** Leaves nothing behind; what stood under the name before still does. */
   abort(): Promise<void>;
-}
-
-/** The first bytes of an output. */
-export interface OutputHead {
-  /** Writes them, before anything else. */
-  write(head: Uint8Array): Promise<void>;
-  /** Replaces them by as many others, when all else is written and before `commit`. */
-  replace(head: Uint8Array): Promise<void>;
-}
-
-/** A stretch of the output that others write. */
-interface OutputPlace {
-  /** The file that becomes the output. */
-  readonly path: string;
-  /** Where in it the next byte belongs. */
-  readonly offset: number;
-  /** Says that others have written this many bytes from `offset` on. */
-  skip(bytes: number): void;
 }
 
 export interface OutputStreams {
@@ -166,6 +149,7 @@ class FileOutput implements Output {
   readonly name: string;
   readonly #file: FileHandle;
   readonly #replacement: Replacement | undefined;
+  readonly replaceHead?: (head: Uint8Array) => Promise<void>;
   #isOpen = true;
   /** Where the next byte goes; unknown for devices and pipes. */
   #offset: number | null;
@@ -175,26 +159,7 @@ class FileOutput implements Output {
     this.#file = file;
     this.#replacement = replacement;
     this.#offset = replacement === undefined ? null : 0;
-  }
-
-  get place(): OutputPlace | undefined {
-    const [offset, replacement] = [this.#offset, this.#replacement];
-    if (offset === null || replacement === undefined) return undefined;
-    return {
-      path: replacement.temporary,
-      offset,
-      skip: (bytes) => {
-        this.#offset = offset + bytes;
-      },
-    };
-  }
-
-  get head(): OutputHead | undefined {
-    if (this.#replacement === undefined) return undefined;
-    return {
-      write: (head) => this.write(head),
-      replace: (head) => this.#writeAt(head, 0),
-    };
+    if (replacement !== undefined) this.replaceHead = (head) => this.#writeAt(head, 0);
   }
 
   async write(block: Uint8Array): Promise<void> {

@@ -1,46 +1,26 @@
 import { join } from "node:path";
-import { countLines } from "../bytes/bytes.ts";
+import { type ByteSource, readWhole } from "../bytes/byte-source.ts";
+import { compareBytes, countLines, ZERO } from "../bytes/bytes.ts";
 import { type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
 import type { MapSink } from "../ukvs/writer.ts";
-import { MementoMapError } from "../errors.ts";
-import {
-  copyToOutput,
-  type Output,
-  type OutputHead,
-  type OutputStreams,
-  withOutput,
-} from "../files/output-file.ts";
+import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { plainKeyEnd } from "../ukvs/row.ts";
+import { eachRow, openWholeMap } from "./split-map.ts";
+import { copyToOutput, type Output, type OutputStreams, withOutput } from "../files/output-file.ts";
 import { mapRecordsIn } from "./output-guard.ts";
 import { ScratchSpill, withTempDir } from "../files/scratch.ts";
 import type { MergeOptions } from "./merge-maps.ts";
 import { FileSource } from "../files/input-file.ts";
 
-/** A stretch of a map that others write. */
-export interface RowsPlace {
-  /** The file that becomes the output. */
-  readonly path: string;
-  /** Where in it the next byte belongs. */
-  readonly offset: number;
-  /** Says that others have written so much from `offset` on. */
-  skip(size: MapSize): void;
-}
-
 /** Takes a map: its headers, then its rows. States the size of what it was given in `!size`. */
 export class MapOutput implements MapSink {
   readonly #output: Output;
-  readonly #place: OutputHead;
   #head: SizedHead | undefined;
   #bytes = 0;
   #records = 0;
 
-  constructor(output: Output, head: OutputHead) {
+  constructor(output: Output) {
     this.#output = output;
-    this.#place = head;
-  }
-
-  /** What messages call it. */
-  get name(): string {
-    return this.#output.name;
   }
 
   /** What was written so far, without the headers. */
@@ -56,10 +36,10 @@ export class MapOutput implements MapSink {
   /** Writes the headers; once, and before any row. */
   async writeHead(headers: UkvsHeaders): Promise<void> {
     this.#head = new SizedHead(headers);
-    await this.#place.write(this.#head.bytes(this.size));
+    await this.#output.write(this.#head.bytes(this.size));
   }
 
-  /** Writes whole rows. Giving their number saves the time to count them. */
+  /** Writes whole rows. Passing their number saves the time to count them. */
   async write(rows: Uint8Array, records: number = countLines(rows)): Promise<void> {
     this.#records += records;
     this.#bytes += rows.length;
@@ -72,25 +52,10 @@ export class MapOutput implements MapSink {
     await copyToOutput(path, { write: (block) => this.write(block, 0) });
   }
 
-  /** Where other threads may write the rows that come next; for plain files only. */
-  get place(): RowsPlace | undefined {
-    const place = this.#output.place;
-    if (place === undefined) return undefined;
-    return {
-      path: place.path,
-      offset: place.offset,
-      skip: ({ bytes, records }) => {
-        this.#bytes += bytes;
-        this.#records += records;
-        place.skip(bytes);
-      },
-    };
-  }
-
   /** Fills in the size, when all rows are written. */
   async finish(): Promise<void> {
     if (this.#head === undefined) throw new Error("a map without headers was written");
-    await this.#place.replace(this.#head.bytes(this.size));
+    await this.#output.replaceHead?.(this.#head.bytes(this.size));
   }
 }
 
@@ -115,17 +80,14 @@ export function withMapOutput<T>(
   streams: MapOutputStreams,
   use: (output: MapOutput) => Promise<T>,
 ): Promise<T> {
+  const replaced = streams.force === true ? undefined : path;
   return withOutput(path, streams, (output) => {
-    const { head } = output;
-    const replaced = streams.force === true ? undefined : path;
-    if (head !== undefined) return filled(output, head, use, replaced);
+    if (output.replaceHead !== undefined) return filled(output, use, replaced);
     const { tmp: parent, interrupt, stdout } = streams;
     return withTempDir({ parent, interrupt }, async (folder) => {
       const whole = join(folder, "map");
-      const result = await withOutput(whole, { stdout, interrupt, isScratch: true }, (scratch) => {
-        if (scratch.head === undefined) throw new Error("a scratch file is a plain file");
-        return filled(scratch, scratch.head, use, replaced);
-      });
+      const scratch = { stdout, interrupt, isScratch: true };
+      const result = await withOutput(whole, scratch, (file) => filled(file, use, replaced));
       await copyToOutput(whole, output);
       return result;
     });
@@ -134,11 +96,10 @@ export function withMapOutput<T>(
 
 async function filled<T>(
   output: Output,
-  head: OutputHead,
   use: (output: MapOutput) => Promise<T>,
-  replaced?: string,
+  replaced: string | undefined,
 ): Promise<T> {
-  const map = new MapOutput(output, head);
+  const map = new MapOutput(output);
   const result = await use(map);
   if (map.size.records === 0 && replaced !== undefined && (await mapRecordsIn(replaced))) {
     throw new MementoMapError(
@@ -149,6 +110,35 @@ async function filled<T>(
   }
   await map.finish();
   return result;
+}
+
+/**
+ * Whether a map has the form that writers produce, so that merging it alone would not change it. Detects
+ * this of plain maps only: of others, and of those with a fault, the result is false.
+ */
+export async function isCanonicalMap(source: ByteSource, signal?: AbortSignal): Promise<boolean> {
+  try {
+    const { headers, region } = await openWholeMap(source, signal);
+    const { keys, values } = headers.fields;
+    if (keys.length !== 1 || values.length !== 1) return false;
+    let [isPlain, records, length] = [true, 0, region.start];
+    await eachRow(region, ({ bytes, start, keyEnd, end, isNew }) => {
+      // Another 0, such as 0+ or 00, is written as 0.
+      const isOtherZero = bytes[keyEnd + 1] === ZERO && keyEnd + 2 < end;
+      isPlain &&= isNew && !isOtherZero && plainKeyEnd(bytes, start, end) === keyEnd;
+      records++;
+      length += end - start + 1;
+    });
+    // Lines that end in CR LF, and a last one without an end, are not of this length.
+    if (!isPlain || length !== source.size) return false;
+    const size = { bytes: source.size - region.bodyOffset, records };
+    const head = new SizedHead(headers).bytes(size);
+    return compareBytes(head, await readWhole(source, 0, region.start)) === 0;
+  } catch (error) {
+    // Merging it reports the fault.
+    if (isMementoMapError(error) && error.code !== "MM_INTERRUPTED") return false;
+    throw error;
+  }
 }
 
 /**

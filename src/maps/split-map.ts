@@ -1,10 +1,11 @@
-import { compareBytes, CR, LF, ZERO } from "../bytes/bytes.ts";
+import { CLOSE_PAREN, COMMA, CR, LF, SLASH } from "../bytes/bytes.ts";
 import { lineBatches } from "../bytes/lines.ts";
-import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { MementoMapError } from "../errors.ts";
 import { type ByteSource, readWhole, sourceChunks, SourceLines } from "../bytes/byte-source.ts";
-import { keyEnd, plainKeyEnd } from "../ukvs/row.ts";
-import { type PageMark, pageMark, readMapHead, refuseCut, withoutPageMark } from "../ukvs/head.ts";
-import { columnEnd, LastKey, notSorted, skipBlanks } from "../ukvs/record.ts";
+import { keyEnd } from "../ukvs/row.ts";
+import { CurrentKey } from "../ukvs/key-tree.ts";
+import { type PageMark, pageMark, readMapHead, refuseCut } from "../ukvs/head.ts";
+import { columnEnd, notSorted, skipBlanks } from "../ukvs/record.ts";
 import { checkSize, type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
 
 const decoder = new TextDecoder();
@@ -47,11 +48,12 @@ export async function planPages(
 ): Promise<SplitPlan> {
   checkPages(size);
   const { headers, region } = await openWholeMap(source, options.signal);
-  const cuts = await cutPages(
-    region,
+  const cuts = new PageCuts(
     "pages" in size ? await cutsForCount(region, size.pages) : size,
+    region.start,
   );
-  return { headers, pages: await pagesOf(region, cuts) };
+  await eachRow(region, (row) => cuts.add(row));
+  return { headers, pages: await pagesOf(region, cuts.finish()) };
 }
 
 /**
@@ -78,56 +80,6 @@ export async function openWholeMap(
   const { size } = headers;
   const region = { source, start: recordsOffset, bodyOffset, size, firstLine: recordsLine, signal };
   return { headers, region };
-}
-
-/**
- * Whether a map has the form that writers produce, so that merging it alone would not change it. Tells
- * this of plain maps only: of others, and of those with a fault, it says false. Reads the map once, or
- * up to the first other row.
- */
-export async function isCanonicalMap(source: ByteSource, signal?: AbortSignal): Promise<boolean> {
-  try {
-    const { headers, region } = await openWholeMap(source, signal);
-    const { keys, values } = headers.fields;
-    if (keys.length !== 1 || values.length !== 1) return false;
-    const { start, bodyOffset } = region;
-    const records = await countPlainRows(source, start, signal);
-    if (records === undefined) return false;
-    const size = { bytes: source.size - bodyOffset, records };
-    const head = new SizedHead(withoutPageMark(headers)).bytes(size);
-    return head.length === start && compareBytes(head, await readWhole(source, 0, start)) === 0;
-  } catch (error) {
-    // Merging it reports the fault.
-    if (isMementoMapError(error) && error.code !== "MM_INTERRUPTED") return false;
-    throw error;
-  }
-}
-
-/** How many rows there are from `start` on; undefined where one is not plain or not behind the last. */
-async function countPlainRows(
-  source: ByteSource,
-  start: number,
-  signal: AbortSignal | undefined,
-): Promise<number | undefined> {
-  const lastKey = new LastKey(1);
-  let records = 0;
-  let length = start;
-  const chunks = sourceChunks(source, { start, signal });
-  for await (const batch of lineBatches(chunks, { source: source.name })) {
-    const { bytes, starts, ends, count } = batch;
-    for (let i = 0; i < count; i++) {
-      const [from, to] = [starts[i], ends[i]];
-      const keyEnd = plainKeyEnd(bytes, from, to);
-      if (keyEnd === -1 || lastKey.compareTo(bytes, from, keyEnd) >= 0) return undefined;
-      // Another 0, such as 0+ or 00, is written as 0.
-      if (bytes[keyEnd + 1] === ZERO && keyEnd + 2 < to) return undefined;
-      lastKey.remember(bytes, from, keyEnd);
-      length += to - from + 1;
-    }
-    records += count;
-  }
-  // Lines that end in CR LF, and a last one without an end, are not of this length.
-  return length === source.size ? records : undefined;
 }
 
 /** The pages between cuts, with the keys they begin and end with. */
@@ -215,110 +167,143 @@ export interface Region {
 }
 
 /** Where the first and the last record of a page start. */
-export interface Cut {
-  first: number;
-  last: number;
-  records: number;
+interface Cut {
+  readonly first: number;
+  readonly last: number;
+  readonly records: number;
 }
 
-/** Says where pages may end: as early as at `wanted` records of the map, or at `maxLines` of a page. */
-type CutRule = { readonly maxLines: number } | { readonly wanted: readonly number[] };
+/** Where pages end: at these numbers of records of the map, or at most this many records of a page. */
+export type CutRule =
+  | { readonly wanted: readonly number[] }
+  /** A page may end this part of it before it is full, if the tree of keys has a better place there. */
+  | { readonly maxLines: number; readonly slack?: number };
 
 async function cutsForCount(region: Region, pages: number): Promise<CutRule> {
   let total = 0;
-  await eachRecord(region, () => total++);
+  await eachRow(region, () => total++);
   // The product exceeds 2^53 only for maps that no disk holds.
   const wanted = Array.from({ length: pages }, (_, page) => Math.floor((page * total) / pages));
   return { wanted: [...new Set(wanted)].slice(1) };
 }
 
-async function cutPages(region: Region, rule: CutRule): Promise<Cut[]> {
-  const lastKey = new LastKey(1);
-  let page: Cut = { first: region.start, last: region.start, records: 0 };
-  const cuts = [page];
-  // The rows of the current key: they move to the next page together.
-  let key: Cut = { first: region.start, last: region.start, records: 0 };
-  let record = 0;
-  let nextWanted = 0;
+/**
+ * Cuts a map into pages while it is read. All rows of one key stay together.
+ *
+ * With slack, in the last part of a page the cut goes where the neighbouring keys have least in common:
+ * best between two top-level domains, then between sites, hosts, folders. So most sites are on one page.
+ */
+export class PageCuts {
+  readonly #wanted: number[];
+  readonly #maxRecords: number;
+  readonly #earliest: number;
+  readonly #hasSlack: boolean;
+  readonly #cuts: Cut[] = [];
+  #page: Cut;
+  #records = 0;
+  #best: (Cut & { readonly depth: number }) | undefined;
 
-  const addKeyToPage = (): void => {
-    const isFull =
-      "maxLines" in rule
-        ? page.records + key.records > rule.maxLines
-        : record - key.records >= (rule.wanted[nextWanted] ?? Infinity);
-    if (isFull && page.records > 0) {
-      page = { ...key };
-      cuts.push(page);
-      if ("wanted" in rule) {
-        while ((rule.wanted[nextWanted] ?? Infinity) <= record - key.records) nextWanted++;
+  constructor(rule: CutRule, start: number) {
+    const { maxLines, slack = 0 } = "wanted" in rule ? { maxLines: Infinity } : rule;
+    this.#wanted = "wanted" in rule ? [...rule.wanted] : [];
+    this.#maxRecords = maxLines;
+    this.#hasSlack = slack > 0;
+    this.#earliest = slack > 0 ? Math.max(1, Math.floor(maxLines * (1 - slack))) : 1;
+    this.#page = { first: start, last: start, records: 0 };
+  }
+
+  add({ bytes, start, offset, isNew, shared }: ReadRow): void {
+    const { first, last, records } = this.#page;
+    if (isNew && records >= this.#earliest) {
+      const depth = this.#hasSlack ? sharedDepth(bytes, start, start + shared) : 0;
+      if (this.#best === undefined || depth <= this.#best.depth) {
+        this.#best = { first: offset, last, records, depth };
       }
-      return;
     }
-    if (page.records === 0) page.first = key.first;
-    page.last = key.last;
-    page.records += key.records;
-  };
+    const isWanted = isNew && this.#records >= (this.#wanted[0] ?? Infinity);
+    if ((isWanted || records >= this.#maxRecords) && this.#best !== undefined) {
+      this.#cuts.push({ first, last: this.#best.last, records: this.#best.records });
+      this.#page = { first: this.#best.first, last, records: records - this.#best.records };
+      this.#best = undefined;
+      while (this.#records >= (this.#wanted[0] ?? Infinity)) this.#wanted.shift();
+    }
+    const page = this.#page;
+    const from = page.records === 0 ? offset : page.first;
+    this.#page = { first: from, last: offset, records: page.records + 1 };
+    this.#records++;
+  }
 
-  await eachRecord(region, (bytes, start, end, offset, line) => {
-    const stop = columnEnd(bytes, start, end);
-    const comparison = lastKey.compareTo(bytes, start, stop);
-    if (comparison > 0) {
-      const text = decoder.decode(bytes.subarray(start, stop));
-      throw notSorted(text, lastKey.text(), { source: region.source.name, line });
-    }
-    if (comparison < 0) {
-      if (key.records > 0) addKeyToPage();
-      key = { first: offset, last: offset, records: 0 };
-      lastKey.remember(bytes, start, stop);
-    }
-    key.last = offset;
-    key.records++;
-    record++;
-  });
-  if (key.records > 0) addKeyToPage();
-  return cuts;
+  /** The pages; there is always one. */
+  finish(): readonly Cut[] {
+    return [...this.#cuts, this.#page];
+  }
 }
 
-/** Told of each record: its line within `bytes`, its offset in the source, its line number. */
-export type Visit = (
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  offset: number,
-  line: number,
-) => void;
+/** How many labels and segments the common beginning of two keys has. */
+function sharedDepth(bytes: Uint8Array, start: number, end: number): number {
+  let depth = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === COMMA || byte === CLOSE_PAREN || byte === SLASH) depth++;
+  }
+  return depth;
+}
+
+/** A row as it is read, `bytes[start, end)`; valid until the next one. */
+export interface ReadRow {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly keyEnd: number;
+  readonly end: number;
+  /** Where it starts in the source. */
+  readonly offset: number;
+  /** Whether the row before has another key, and how many bytes the two have in common. */
+  readonly isNew: boolean;
+  readonly shared: number;
+}
 
 /**
- * Calls `visit` with every line that is not blank and its offset in the source, in one pass.
+ * Calls `visit` with every row, in one pass.
  *
- * @throws MM_CUT when the map states another number of records; MM_BAD_LINE, MM_IO.
+ * @throws MM_NOT_SORTED; MM_CUT when the map states another number of records; MM_BAD_LINE, MM_IO.
  */
-export async function eachRecord(region: Region, visit: Visit): Promise<void> {
-  const { source, start, signal } = region;
-  let offset = start;
+export async function eachRow(region: Region, visit: (row: ReadRow) => void): Promise<void> {
+  const { source, start: regionStart, signal } = region;
+  const { name } = source;
+  const last = new CurrentKey();
+  let offset = regionStart;
   let records = 0;
-  const chunks = sourceChunks(source, { start, signal });
-  for await (const { bytes, starts, ends, count, firstLine } of lineBatches(chunks, {
-    source: source.name,
-  })) {
-    for (let i = 0; i < count; i++) {
-      const lineStart = starts[i];
-      const lineEnd = ends[i];
-      const text = skipBlanks(bytes, lineStart, lineEnd);
-      if (text === lineStart && text < lineEnd) {
-        visit(bytes, lineStart, lineEnd, offset, region.firstLine - 1 + firstLine + i);
-        records++;
-      } else if (text < lineEnd) {
+  const chunks = sourceChunks(source, { start: regionStart, signal });
+  for await (const batch of lineBatches(chunks, { source: name })) {
+    const { bytes, starts, ends } = batch;
+    for (let i = 0; i < batch.count; i++) {
+      const start = starts[i];
+      const end = ends[i];
+      const text = skipBlanks(bytes, start, end);
+      if (text > start && text < end) {
         throw new MementoMapError(
           "MM_BAD_LINE",
           `the line at byte ${offset} starts with a blank, not with a key`,
-          { position: { source: source.name } },
+          { position: { source: name } },
         );
       }
-      offset += lineEnd - lineStart + (bytes[lineEnd] === CR ? 2 : 1);
+      if (text < end) {
+        const keyEnd = columnEnd(bytes, start, end);
+        const order = last.compare(bytes, start, keyEnd);
+        const isNew = order > 0 || records === 0;
+        if (order < 0) {
+          const key = decoder.decode(bytes.subarray(start, keyEnd));
+          const line = region.firstLine - 1 + batch.firstLine + i;
+          throw notSorted(key, last.text(), { source: name, line });
+        }
+        visit({ bytes, start, keyEnd, end, offset, isNew, shared: last.shared });
+        if (isNew) last.set(bytes, start, keyEnd);
+        records++;
+      }
+      offset += end - start + (bytes[end] === CR ? 2 : 1);
     }
   }
-  checkSize(region.size, { bytes: source.size - region.bodyOffset, records }, source.name);
+  checkSize(region.size, { bytes: source.size - region.bodyOffset, records }, name);
 }
 
 async function keyAt(

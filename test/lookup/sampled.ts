@@ -11,7 +11,9 @@ export async function sampledSearch(
 ): Promise<MapSearch> {
   const samples = new KeySamples({ segmentBytes });
   const { plan } = await surveyMap(source, {
-    onKey: (offset, bytes, start, end) => samples.add(offset, bytes, start, end),
+    onRow: ({ offset, bytes, start, keyEnd, isNew }) => {
+      if (isNew) samples.add(offset, bytes, start, keyEnd);
+    },
   });
   return new MapSearch(SortedSource.sampled(source, plan.headers, samples, { maxBytes }));
 }

@@ -1,13 +1,7 @@
 import { formatAmount } from "../../format.ts";
 import { join } from "node:path";
-import {
-  isCanonicalMap,
-  pageChunks,
-  planPages,
-  type SplitPlan,
-  type SplitSize,
-} from "../../maps/split-map.ts";
-import { withCanonicalMap } from "../../maps/map-output.ts";
+import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../maps/split-map.ts";
+import { isCanonicalMap, withCanonicalMap } from "../../maps/map-output.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";

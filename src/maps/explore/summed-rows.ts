@@ -1,11 +1,10 @@
 import { compareRanges, CR, LF } from "../../bytes/bytes.ts";
 import { type ByteSource, MemorySource, readWhole } from "../../bytes/byte-source.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { columnEnd, notSorted } from "../../ukvs/record.ts";
-import { CurrentKey } from "../../ukvs/key-tree.ts";
+import { columnEnd } from "../../ukvs/record.ts";
 import { type RowLayout, rowLayout } from "../../ukvs/row.ts";
 import { KeySamples } from "../../lookup/sorted-source.ts";
-import { eachRecord, openWholeMap } from "../split-map.ts";
+import { eachRow, openWholeMap, type ReadRow } from "../split-map.ts";
 import { RowAdder, RowSums } from "./row-sums.ts";
 
 /** A place between two rows: at `at` of a segment, with the sums of all rows before it. */
@@ -65,20 +64,7 @@ export class SummedRows {
     const { signal, segmentBytes } = options;
     const { headers, region } = await openWholeMap(source, signal);
     const builder = new SummedRowsBuilder(rowLayout(headers.fields, source.name), { segmentBytes });
-    const last = new CurrentKey();
-    await eachRecord(region, (bytes, start, end, offset, line) => {
-      const keyEnd = columnEnd(bytes, start, end);
-      const order = last.compare(bytes, start, keyEnd);
-      if (order < 0) {
-        const key = decoder.decode(bytes.subarray(start, keyEnd));
-        throw notSorted(key, last.text(), { source: source.name, line });
-      }
-      if (order > 0) {
-        last.set(bytes, start, keyEnd);
-        builder.key(offset, bytes, start, keyEnd);
-      }
-      builder.row(bytes, start, keyEnd, end);
-    });
+    await eachRow(region, (row) => builder.add(row));
     return new SummedRows(source, headers, builder.finish());
   }
 
@@ -206,15 +192,12 @@ export class SummedRowsBuilder {
     this.#adder = new RowAdder(layout);
   }
 
-  /** Takes a key, `bytes[start, end)`, before its first row, which is at `offset` of the map. */
-  key(offset: number, bytes: Uint8Array, start: number, end: number): void {
-    const { count } = this.#samples;
-    this.#samples.add(offset, bytes, start, end);
-    if (this.#samples.count > count) this.#sums.push(this.#all);
-  }
-
-  /** Takes the row `bytes[start, end)`. */
-  row(bytes: Uint8Array, start: number, keyEnd: number, end: number): void {
+  add({ bytes, start, keyEnd, end, offset, isNew }: ReadRow): void {
+    if (isNew) {
+      const { count } = this.#samples;
+      this.#samples.add(offset, bytes, start, keyEnd);
+      if (this.#samples.count > count) this.#sums.push(this.#all);
+    }
     if (keyEnd - start === 1 && bytes[start] === STAR) {
       [this.#total] = decoder.decode(bytes.subarray(keyEnd, end)).trim().split(/\s/);
     }

@@ -149,14 +149,12 @@ export class MapVersion {
     const survey = await surveyMap(source, {
       pageRecords,
       signal,
-      onLayout: (layout) => {
-        if (isLarge) sums = new SummedRowsBuilder(layout);
+      onRow: (row, layout) => {
+        const { offset, bytes, start, keyEnd, isNew } = row;
+        if (!isHeld && isNew) samples.add(offset, bytes, start, keyEnd);
+        if (isLarge) sums ??= new SummedRowsBuilder(layout);
+        sums?.add(row);
       },
-      onKey: (...key) => {
-        if (!isHeld) samples.add(...key);
-        sums?.key(...key);
-      },
-      onRow: (...row) => sums?.row(...row),
     });
     const digest = await digestOf(sourceChunks(source, { signal }));
     const lookup = isHeld
