@@ -33,7 +33,7 @@ export class MementoTimeline extends PageElement {
 }
 
 /** The site that has this script in its `page/`. */
-const SITE = new URL("..", import.meta.url).href;
+const SITE = import.meta.url.slice(0, import.meta.url.lastIndexOf("/page/") + 1);
 
 function EmbeddedTimeline(props: {
   readonly uri: string;

@@ -16,19 +16,20 @@ const KEPT_FILES = 1024;
 /**
  * Limits the connections of a server, to less than there are files.
  *
- * When there are too many, those without a request are closed. A request on one that came too late gets
- * 503; some more are taken for that, and others closed at once. `maxConnections` would close all of
- * them without an answer.
+ * When there are too many, the one that has been without a complete request for longest is closed, so
+ * that a client that opens all of them keeps nobody out. Where all have requests in progress, a request
+ * on one that came too late gets 503; some more are taken for that, and others closed at once.
+ * `maxConnections` would close all of them without an answer.
  */
 export class ConnectionLimit {
-  readonly #server: Server;
   readonly #most: number;
-  /** Connections that came when there were enough. */
+  readonly #open = new Set<Socket>();
+  /** Connections within the limit that have no request in progress; the longest idle is first. */
+  readonly #idle = new Set<Socket>();
+  /** Connections that came when all others had requests in progress. */
   readonly #late = new WeakSet<Socket>();
-  #open = 0;
 
   constructor(server: Server, most: number) {
-    this.#server = server;
     const room = roomForFiles();
     const files = room - Math.min(room / 2, KEPT_FILES);
     this.#most = Math.max(1, Math.min(most, files / 1.25 - 1));
@@ -42,24 +43,38 @@ export class ConnectionLimit {
   }
 
   #take(socket: Socket): void {
-    this.#open += 1;
-    socket.once("close", () => {
-      this.#open -= 1;
-    });
-    if (this.#open <= this.#most) return;
-    this.#late.add(socket);
-    if (this.#open > this.#mostTaken) socket.destroy();
-    else this.#server.closeIdleConnections();
+    this.#open.add(socket);
+    socket.once("close", () => this.#forget(socket));
+    if (this.#open.size > this.#most) {
+      const [idle] = this.#idle;
+      if (idle === undefined) this.#late.add(socket);
+      else this.#close(idle);
+    }
+    if (this.#open.size > this.#mostTaken) this.#close(socket);
+    else if (!this.#late.has(socket)) this.#idle.add(socket);
+  }
+
+  #close(socket: Socket): void {
+    this.#forget(socket);
+    socket.destroy();
+  }
+
+  #forget(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#idle.delete(socket);
   }
 
   /** Answers a request if there are too many connections; false, with nothing done, if there are not. */
   refuse({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    if (!this.#late.has(socket)) return false;
-    if (this.#open <= this.#most) {
-      this.#late.delete(socket);
-      return false;
+    if (this.#late.has(socket) && this.#open.size > this.#most) {
+      response.writeHead(FULL.status, FULL.headers).end(FULL.body);
+      return true;
     }
-    response.writeHead(FULL.status, FULL.headers).end(FULL.body);
-    return true;
+    this.#late.delete(socket);
+    this.#idle.delete(socket);
+    response.once("close", () => {
+      if (this.#open.has(socket)) this.#idle.add(socket);
+    });
+    return false;
   }
 }

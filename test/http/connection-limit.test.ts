@@ -17,7 +17,12 @@ function ask(url: string): { readonly answer: Promise<string> } {
   return { answer };
 }
 
-it("answers connections beyond the limit with 503, closes more, and takes new ones for idle ones", async () => {
+/** A server of four connections, which keeps responses until the test ends them. */
+async function fourConnections(): Promise<{
+  readonly url: string;
+  readonly port: number;
+  readonly waiting: readonly ServerResponse[];
+}> {
   const waiting: ServerResponse[] = [];
   const listening = await listen(
     {
@@ -27,12 +32,17 @@ it("answers connections beyond the limit with 503, closes more, and takes new on
     { port: 0, limits: { maxConnections: 4 } },
   );
   onTestFinished(() => listening.stop());
-  const first = Array.from({ length: 4 }, () => ask(listening.url));
+  return { url: listening.url, port: Number(new URL(listening.url).port), waiting };
+}
+
+it("answers connections beyond the limit with 503, closes more, and takes new ones for idle ones", async () => {
+  const { url, port, waiting } = await fourConnections();
+  const first = Array.from({ length: 4 }, () => ask(url));
   await until(() => waiting.length === 4);
-  expect(await ask(listening.url).answer).toBe("503 1");
+  expect(await ask(url).answer).toBe("503 1");
   let closed = 0;
   const crowd = Array.from({ length: 12 }, () =>
-    connect(Number(new URL(listening.url).port), "127.0.0.1").on("close", () => (closed += 1)),
+    connect(port, "127.0.0.1").on("close", () => (closed += 1)),
   );
   // Two more than the limit are kept for their answers.
   await until(() => closed === 10);
@@ -41,8 +51,25 @@ it("answers connections beyond the limit with 503, closes more, and takes new on
   for (const response of waiting) response.end("here");
   await Promise.all(first.map(({ answer }) => answer));
   // Four connections are kept by their clients, without a request.
-  const next = ask(listening.url);
+  const next = ask(url);
   await until(() => waiting.length === 5);
   waiting[4]?.end("here");
   expect(await next.answer).toBe("200 none");
+});
+
+it("closes the connection that has waited longest for its request, not that of another client", async () => {
+  const { url, port, waiting } = await fourConnections();
+  const closed: number[] = [];
+  for (let each = 0; each < 4; each += 1) {
+    const socket = connect(port, "127.0.0.1").on("close", () => closed.push(each));
+    onTestFinished(() => void socket.destroy());
+    await new Promise((resolve) => {
+      socket.write("GET / HTTP/1.1\r\nHost: a.example\r\n", resolve);
+    });
+  }
+  const asked = [ask(url), ask(url)];
+  await until(() => waiting.length === 2 && closed.length === 2);
+  expect(closed).toEqual([0, 1]);
+  for (const response of waiting) response.end("here");
+  expect(await Promise.all(asked.map(({ answer }) => answer))).toEqual(["200 none", "200 none"]);
 });
