@@ -1,20 +1,26 @@
 import { MementoMapError } from "../../errors.ts";
+import type { EndpointState } from "./state.ts";
 
 export interface BreakerOptions {
   /** Failures in a row after which an endpoint is left out; Infinity for never. */
   readonly tolerance: number;
-  /** For how long at first; doubled each time. */
-  readonly dormantMs: number;
+  /** For how long at most: a minute at first, doubled each time. */
   readonly longestMs: number;
   /** Milliseconds that only go up. */
   readonly now: () => number;
   /** Called when it opens or closes. Must not throw. */
-  readonly onChange: () => void;
+  readonly onChange: (state: EndpointState) => void;
 }
 
+const DORMANT_MS = 60_000;
 /** Who asks for more is not left out for longer. */
 const LONGEST_PAUSE_MS = 900_000;
 const LEAST_PAUSE_MS = 60_000;
+/** An endpoint that worked so lately is not asked whether it does. */
+const LATELY_MS = 60_000;
+
+/** Whether an endpoint has an answer for a URI. Must not reject. */
+export type Confirm = (uri: string) => Promise<boolean>;
 
 /**
  * A circuit breaker: leaves an endpoint out that fails again and again. Some odd URIs do not open it: one that worked
@@ -29,30 +35,23 @@ export class Breaker {
   #rounds = 0;
   #isProbing = false;
   #isConfirming = false;
-  /** A URI that the archive answered for. */
+  /** A URI that the archive answered for, and when that was, or was confirmed. */
   #lastGood: string | undefined;
-  /** When that was, or was confirmed. */
   #goodAt = -Infinity;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
   }
 
-  get health(): "awake" | "dormant" | "probing" {
-    if (this.#openUntil === undefined) return "awake";
-    return this.#isProbing ? "probing" : "dormant";
-  }
-
-  get consecutiveFailures(): number {
-    return this.#failures;
-  }
-
-  get lastFailure(): string | undefined {
-    return this.#lastFailure;
-  }
-
-  get openUntil(): number | undefined {
-    return this.#openUntil;
+  get state(): EndpointState {
+    const until = this.#openUntil;
+    const leftMs = (until ?? 0) - this.#options.now();
+    return {
+      health: until === undefined ? "awake" : this.#isProbing ? "probing" : "dormant",
+      consecutiveFailures: this.#failures,
+      dormantUntil: until === undefined ? undefined : leftMs + Date.now(),
+      lastFailure: this.#lastFailure,
+    };
   }
 
   /** Whether {@link check} would refuse a request. */
@@ -72,7 +71,7 @@ export class Breaker {
       throw new MementoMapError("MM_REFUSED", message, { reason: "dormant" });
     }
     this.#isProbing = this.#openUntil !== undefined;
-    if (this.#isProbing) this.#options.onChange();
+    if (this.#isProbing) this.#options.onChange(this.state);
     return this.#isProbing;
   }
 
@@ -87,15 +86,10 @@ export class Breaker {
     this.#openUntil = undefined;
     this.#isProbing = false;
     this.#rounds = 0;
-    this.#options.onChange();
+    this.#options.onChange(this.state);
   }
 
-  /**
-   * The endpoint failed.
-   *
-   * @param asks whether it answers for another URI; must not reject.
-   */
-  async failed(reason: string, asks: (uri: string) => Promise<boolean>): Promise<void> {
+  async failed(reason: string, confirm: Confirm): Promise<void> {
     const wasProbing = this.#isProbing;
     this.#failures += 1;
     this.#lastFailure = reason;
@@ -104,23 +98,22 @@ export class Breaker {
       return;
     }
     if (this.#failures < this.#options.tolerance || this.#isConfirming) return;
-    if (await this.confirm(asks)) this.#failures = 0;
+    if (await this.#confirmed(confirm)) this.#failures = 0;
     else if (this.#openUntil === undefined && this.#failures > 0) this.#open();
   }
 
-  /** Whether the endpoint works now: it answers for a URI that it has answered for. */
-  async confirm(asks: (uri: string) => Promise<boolean>): Promise<boolean> {
+  /** Whether the endpoint works: it did within a minute, or answers for a URI that it has answered for. */
+  async isUp(confirm: Confirm): Promise<boolean> {
+    return this.#options.now() - this.#goodAt < LATELY_MS || this.#confirmed(confirm);
+  }
+
+  async #confirmed(confirm: Confirm): Promise<boolean> {
     if (this.#lastGood === undefined) return false;
     this.#isConfirming = true;
-    const isUp = await asks(this.#lastGood);
+    const isUp = await confirm(this.#lastGood);
     this.#isConfirming = false;
     if (isUp) this.#goodAt = this.#options.now();
     return isUp;
-  }
-
-  /** Whether it was seen to work within a minute. */
-  get wasGoodLately(): boolean {
-    return this.#options.now() - this.#goodAt < 60_000;
   }
 
   /** Nothing was learnt from a probe. */
@@ -133,19 +126,18 @@ export class Breaker {
     this.#lastFailure = reason;
     this.#failures += 1;
     const ms = Math.min(Math.max(LEAST_PAUSE_MS, askedMs ?? 0), LONGEST_PAUSE_MS);
-    this.#openFor(Math.min(ms, this.#options.longestMs));
-  }
-
-  #open(): void {
-    const { dormantMs, longestMs } = this.#options;
-    const ms = Math.min(dormantMs * 2 ** this.#rounds, longestMs);
-    this.#rounds += 1;
     this.#openFor(ms);
   }
 
+  #open(): void {
+    this.#openFor(DORMANT_MS * 2 ** this.#rounds);
+    this.#rounds += 1;
+  }
+
   #openFor(ms: number): void {
+    const { now, longestMs, onChange } = this.#options;
     this.#isProbing = false;
-    this.#openUntil = Math.max(this.#openUntil ?? 0, this.#options.now() + ms);
-    this.#options.onChange();
+    this.#openUntil = Math.max(this.#openUntil ?? 0, now() + Math.min(ms, longestMs));
+    onChange(this.state);
   }
 }

@@ -70,35 +70,22 @@ export function holdingOf(
 ): Holding | undefined {
   const askedAt = Date.now();
   const isHit = mementos.count > 0;
-  const said = headers.get("cache-control") ?? "";
-  const madeAt = askedAt - 1000 * Math.max(0, Number(headers.get("age") ?? 0) || 0);
+  const fields = Object.fromEntries(
+    ["age", "cache-control", "date", "expires"].map((name) => [name, headers.get(name) ?? ""]),
+  );
+  const said = fields["cache-control"];
+  const madeAt = askedAt - 1000 * Math.max(0, Number(fields["age"]) || 0);
   let ms = isHit ? freshMs : missMs;
-  if (said !== "" || typeof headers.get("expires") === "string") {
-    const fields = fieldsOf(headers);
+  if (said !== "" || fields["expires"] !== "") {
     const policy = new CachePolicy({ headers: {} }, { status: 200, headers: fields });
     if (!policy.storable()) return undefined;
-    if (/(?:max-age|s-maxage|no-cache)/i.test(said) || "expires" in fields)
-      ms = policy.timeToLive();
+    const isSaid = /max-age|s-maxage|no-cache/i.test(said) || fields["expires"] !== "";
+    if (isSaid) ms = policy.timeToLive();
   }
   const freshUntil = askedAt + ms;
   const mayBeStale = isHit && !/must-revalidate|proxy-revalidate|no-cache/i.test(said);
-  return {
-    mementos,
-    askedAt,
-    madeAt,
-    freshUntil,
-    staleUntil: freshUntil + (mayBeStale ? staleMs : 0),
-  };
-}
-
-function fieldsOf(headers: HttpHeaders): Record<string, string> {
-  const names = ["age", "cache-control", "date", "expires"];
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = headers.get(name);
-      return typeof value === "string" ? [[name, value]] : [];
-    }),
-  );
+  const staleUntil = freshUntil + (mayBeStale ? staleMs : 0);
+  return { mementos, askedAt, madeAt, freshUntil, staleUntil };
 }
 
 /** Holdings of another form are not read. */

@@ -32,64 +32,46 @@ export async function readCdx(
   endpoint: CdxEndpoint,
   uri: string,
 ): Promise<Reading> {
-  const lines = new CaptureLines(endpoint.replay, asking.limits.maxMementos);
-  const head = await asking.get({ url: cdxQuery(endpoint, uri) }, ({ status }) =>
-    status === 200 ? (chunk) => lines.write(chunk) : undefined,
-  );
-  const { status, headers, url } = head;
-  if (status === 404) return { answer: answerOf(new MementoList()), headers };
-  if (status !== 200) return { answer: uselessAnswer(status), headers };
-  const { mementos, fault } = lines.end();
-  if (fault !== undefined) {
-    const message = `the answer is not one of a CDX server; it has ${quote(fault, 40)}`;
-    const what = { code: "MM_BAD_INPUT", failure: "bad-timemap", fault: message } as const;
-    return { answer: uselessAnswer(status, what), headers };
-  }
-  return { answer: answerOf(resolved(mementos, url), { status }), headers };
-}
-
-/** Holds the line that is not whole. */
-class CaptureLines {
-  readonly mementos = new MementoList();
-  readonly #replay: string;
-  readonly #most: number;
-  readonly #decoder = new TextDecoder();
-  #rest = "";
-  /** The first line that is no capture. */
-  #fault: string | undefined;
-
-  constructor(replay: string, most: number) {
-    this.#replay = replay;
-    this.#most = most;
-  }
-
-  write(chunk: Uint8Array): void {
-    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
-    this.#rest = lines.pop() ?? "";
-    if (this.#rest.length > MAX_LINE_BYTES) throw limit("a line is too long", "bad-timemap");
-    for (const line of lines) this.#take(line);
-  }
-
-  end(): { mementos: MementoList; fault: string | undefined } {
-    this.#take(this.#rest);
-    return { mementos: this.mementos, fault: this.#fault };
-  }
-
-  #take(line: string): void {
+  const mementos = new MementoList();
+  let fault: string | undefined;
+  const take = (line: string): void => {
     const text = line.trim();
     if (text === "" || /^[[\]]*$/.test(text)) return;
     const capture = captureOf(text);
     if (capture === "none") return;
     const datetime = tryParseDatetime(capture?.timestamp ?? "");
     if (capture === undefined || datetime === undefined) {
-      this.#fault ??= text;
+      fault ??= text;
       return;
     }
-    if (this.mementos.count >= this.#most) {
-      throw limit(`the archive has more than ${this.#most} mementos`, "memento-limit");
+    const { maxMementos } = asking.limits;
+    if (mementos.count >= maxMementos) {
+      throw limit(`the archive has more than ${maxMementos} mementos`, "memento-limit");
     }
-    this.mementos.add(`${this.#replay}${capture.timestamp}/${sendableUri(capture.url)}`, datetime);
+    mementos.add(`${endpoint.replay}${capture.timestamp}/${sendableUri(capture.url)}`, datetime);
+  };
+  const decoder = new TextDecoder();
+  /** The line that is not whole. */
+  let rest = "";
+  const write = (chunk: Uint8Array): void => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_LINE_BYTES) throw limit("a line is too long", "bad-timemap");
+    lines.forEach(take);
+  };
+  const head = await asking.get({ url: cdxQuery(endpoint, uri) }, ({ status }) =>
+    status === 200 ? write : undefined,
+  );
+  const { status, headers, url } = head;
+  if (status === 404) return { answer: answerOf(new MementoList()), headers };
+  if (status !== 200) return { answer: uselessAnswer(status), headers };
+  take(rest);
+  if (fault !== undefined) {
+    const message = `the answer is not one of a CDX server; it has ${quote(fault, 40)}`;
+    const what = { code: "MM_BAD_INPUT", failure: "bad-timemap", fault: message } as const;
+    return { answer: uselessAnswer(status, what), headers };
   }
+  return { answer: answerOf(resolved(mementos, url), { status }), headers };
 }
 
 /** The datetime and the URI of a capture; `none` for a line of names of fields; undefined for anything else. */

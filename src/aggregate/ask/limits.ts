@@ -4,8 +4,8 @@ import { MementoMapError } from "../../errors.ts";
 export interface HostLimits {
   /** Requests in flight at once, at most. */
   readonly concurrency: number;
-  /** Requests begun in a second; undefined for any number. */
-  readonly rate: number | undefined;
+  /** Requests begun in a second; Infinity for any number. */
+  readonly rate: number;
 }
 
 /** Nobody waits for a request in the background: it comes after those that a client waits for. */
@@ -13,7 +13,8 @@ export type Priority = "client" | "background";
 
 interface Waiting {
   readonly until: number;
-  readonly onTurn: (error?: MementoMapError) => void;
+  readonly begin: () => void;
+  readonly refuse: (error: MementoMapError) => void;
 }
 
 /** Requests that may wait for one host. */
@@ -33,7 +34,6 @@ export class Limits {
   #inFlight = 0;
   #nextAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
 
   constructor(limits: HostLimits) {
     this.#limits = limits;
@@ -92,72 +92,54 @@ export class Limits {
   }
 
   /** Refuses what waits. */
-  close(): void {
-    this.#isClosed = true;
+  refuseAll(error: MementoMapError): void {
     for (const queue of Object.values(this.#queues)) {
-      for (const { onTurn } of queue.splice(0)) onTurn(closed());
+      for (const { refuse } of queue.splice(0)) refuse(error);
     }
     clearTimeout(this.#timer);
   }
 
   #turn(until: number, priority: Priority): Promise<void> {
-    const leftMs = until - performance.now();
-    const { rate } = this.#limits;
-    if (
-      this.waiting >= MAX_WAITING ||
-      (rate !== undefined && (this.waiting / rate) * 1000 > leftMs)
-    ) {
+    const waitMs = (this.waiting / this.#limits.rate) * 1000;
+    if (this.waiting >= MAX_WAITING || waitMs > until - performance.now()) {
       throw noTurn("queue-full", "too many requests wait for the archive already");
     }
-    return new Promise((resolve, reject) => {
-      const onTurn = (error?: MementoMapError): void =>
-        error === undefined ? resolve() : reject(error);
-      this.#queues[priority].push({ until, onTurn });
+    return new Promise((begin, refuse) => {
+      this.#queues[priority].push({ until, begin, refuse });
       this.#advance();
     });
   }
 
   #takeTurn(): boolean {
-    if (this.#isClosed) throw closed();
-    if (this.#inFlight >= this.concurrency) return false;
-    const { rate } = this.#limits;
-    if (rate !== undefined) {
-      const now = performance.now();
-      if (now < this.#nextAt) return false;
-      this.#nextAt = now + 1000 / rate;
-    }
+    const now = performance.now();
+    if (this.#inFlight >= this.concurrency || now < this.#nextAt) return false;
+    this.#nextAt = now + 1000 / this.#limits.rate;
     this.#inFlight += 1;
     return true;
   }
 
   #advance(): void {
-    if (this.waiting === 0) return;
     for (const queue of [this.#queues.client, this.#queues.background]) {
       while (queue.length > 0) {
-        const isLate = queue[0].until <= performance.now();
+        const [{ until, begin, refuse }] = queue;
+        const isLate = until <= performance.now();
         if (!isLate && !this.#takeTurn()) break;
-        queue
-          .shift()
-          ?.onTurn(isLate ? noTurn("queue-timeout", "it had no turn in time") : undefined);
+        queue.shift();
+        if (isLate) refuse(noTurn("queue-timeout", "it had no turn in time"));
+        else begin();
       }
     }
+    if (this.waiting === 0) return;
     // Nothing else tells of a turn by rate, or of a request whose time is over.
-    if (this.waiting === 0 || this.#timer !== undefined) return;
     const { rate } = this.#limits;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#advance();
-      },
-      rate === undefined ? LOOK_MS : Math.min(LOOK_MS, 1000 / rate),
-    );
+    const again = (): void => {
+      this.#timer = undefined;
+      this.#advance();
+    };
+    this.#timer ??= setTimeout(again, rate === Infinity ? LOOK_MS : Math.min(LOOK_MS, 1000 / rate));
   }
 }
 
 function noTurn(reason: "queue-full" | "queue-timeout", message: string): MementoMapError {
   return new MementoMapError("MM_HTTP", message, { reason });
-}
-
-function closed(): MementoMapError {
-  return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
 }

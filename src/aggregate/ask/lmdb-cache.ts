@@ -1,44 +1,102 @@
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, openSync, readSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Database, RootDatabase } from "lmdb";
+import type { Database } from "lmdb";
 import { asError, ioError } from "../../errors.ts";
 import type { Cache } from "./cache.ts";
 
 /** Another name where the form of entries changes. */
 const FILE = "answers-1.mdb";
-const GENERATIONS = ["even", "odd"] as const;
 const CURRENT = "current";
+/** LMDB ends the process where the disk is full; so this much of it is left free. */
+const FREE_BYTES = 16 * 2 ** 20;
 
 interface LmdbCacheOptions {
   readonly maxBytes: number;
   /** Told when an answer cannot be kept. */
-  readonly onError?: ((error: Error) => void) | undefined;
+  readonly onError: (error: Error) => void;
 }
 
 /**
  * A cache in a folder, which several processes share and which survives restarts; undefined where the optional package
  * `lmdb` is not installed. Its file is made when the first answer comes; one that is damaged is begun anew.
+ *
+ * It has two generations: what is new goes to one; when that has half of the bytes, the other is emptied, and takes its
+ * place.
  */
 export async function lmdbCache(
   folder: string,
-  options: LmdbCacheOptions,
+  { maxBytes, onError }: LmdbCacheOptions,
 ): Promise<Cache | undefined> {
   const lmdb = await import("lmdb").catch(() => undefined);
   if (lmdb === undefined) return undefined;
   const path = join(folder, FILE);
-  const open = (): RootDatabase => {
+  let isClosed = false;
+  /** Bytes that this process wrote since it last looked how many there are. */
+  let written = 0;
+
+  const open = () => {
+    if (existsSync(folder)) needRoom(folder, 0);
     if (!isDatabase(path)) {
       rmSync(path, { force: true });
       rmSync(`${path}-lock`, { force: true });
     }
-    return lmdb.open({ path, noSubdir: true, maxDbs: 4 });
+    const root = lmdb.open({ path, noSubdir: true, maxDbs: 4 });
+    const generations = ["even", "odd"].map((name) =>
+      root.openDB<Uint8Array, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }),
+    );
+    return { root, generations };
   };
-  return new LmdbCache(folder, open, options);
-}
+  let database: ReturnType<typeof open> | undefined;
+  const opened = (): typeof database => {
+    if (database !== undefined || isClosed) return database;
+    try {
+      database = open();
+    } catch (error) {
+      isClosed = true;
+      onError(asError(error));
+    }
+    return database;
+  };
+  const currentOf = ({ root }: ReturnType<typeof open>): number =>
+    root.get(CURRENT) === 1 ? 1 : 0;
 
-/** LMDB ends the process where the disk is full; so this much of it is left free. */
-const FREE_BYTES = 16 * 2 ** 20;
+  const write = async (key: string, bytes: Uint8Array): Promise<void> => {
+    const all = opened();
+    if (all === undefined) return;
+    needRoom(folder, bytes.length);
+    let current = currentOf(all);
+    const half = maxBytes / 2;
+    written += bytes.length;
+    if (written > half / 16) {
+      written = 0;
+      if (bytesOf(all.generations[current]) > half) {
+        current = 1 - current;
+        await all.generations[current].clearAsync();
+        await all.root.put(CURRENT, current);
+      }
+    }
+    await all.generations[current].put(hashOf(key), bytes);
+  };
+
+  return {
+    get(key) {
+      const all = opened();
+      if (all === undefined) return undefined;
+      const [hash, current] = [hashOf(key), currentOf(all)];
+      return all.generations[current].get(hash) ?? all.generations[1 - current].get(hash);
+    },
+    set(key, bytes) {
+      write(key, bytes).catch((error: unknown) => {
+        if (!isClosed) onError(asError(error));
+      });
+    },
+    async close() {
+      isClosed = true;
+      await database?.root.close();
+    },
+  };
+}
 
 /** @throws MM_IO where there is too little room for as many bytes. */
 function needRoom(folder: string, bytes: number): void {
@@ -66,89 +124,6 @@ function isDatabase(path: string): boolean {
   return head.readUInt32LE(MAGIC_AT) === MAGIC;
 }
 
-/**
- * Two generations: what is new goes to one; when that has half of the bytes, the other is emptied, and takes its place.
- */
-class LmdbCache implements Cache {
-  readonly #folder: string;
-  readonly #open: () => RootDatabase;
-  readonly #options: LmdbCacheOptions;
-  #database: OpenDatabase | undefined;
-  #isClosed = false;
-  /** Bytes that this process wrote since it last looked how many there are. */
-  #written = 0;
-
-  constructor(folder: string, open: () => RootDatabase, options: LmdbCacheOptions) {
-    this.#folder = folder;
-    this.#open = open;
-    this.#options = options;
-  }
-
-  get(key: string): Uint8Array | undefined {
-    const database = this.#opened();
-    if (database === undefined) return undefined;
-    const hash = hashOf(key);
-    const { generations } = database;
-    const current = currentOf(database);
-    return generations[current].get(hash) ?? generations[1 - current].get(hash);
-  }
-
-  set(key: string, bytes: Uint8Array): void {
-    const database = this.#opened();
-    if (database === undefined) return;
-    this.#write(database, key, bytes).catch((error: unknown) => {
-      if (!this.#isClosed) this.#options.onError?.(asError(error));
-    });
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#database?.root.close();
-  }
-
-  #opened(): OpenDatabase | undefined {
-    if (this.#database !== undefined || this.#isClosed) return this.#database;
-    try {
-      if (existsSync(this.#folder)) needRoom(this.#folder, 0);
-      const root = this.#open();
-      const generations = GENERATIONS.map((name) =>
-        root.openDB<Uint8Array, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }),
-      );
-      this.#database = { root, generations };
-    } catch (error) {
-      this.#isClosed = true;
-      this.#options.onError?.(asError(error));
-    }
-    return this.#database;
-  }
-
-  async #write(database: OpenDatabase, key: string, bytes: Uint8Array): Promise<void> {
-    needRoom(this.#folder, bytes.length);
-    const { root, generations } = database;
-    const half = this.#options.maxBytes / 2;
-    this.#written += bytes.length;
-    let current = currentOf(database);
-    if (this.#written > half / 16) {
-      this.#written = 0;
-      if (bytesOf(generations[current]) > half) {
-        current = 1 - current;
-        await generations[current].clearAsync();
-        await root.put(CURRENT, current);
-      }
-    }
-    await generations[current].put(hashOf(key), bytes);
-  }
-}
-
-interface OpenDatabase {
-  readonly root: RootDatabase;
-  readonly generations: readonly Database<Uint8Array, Uint8Array>[];
-}
-
-function currentOf({ root }: OpenDatabase): number {
-  return root.get(CURRENT) === 1 ? 1 : 0;
-}
-
 /** LMDB takes keys of 1,978 bytes at most. */
 function hashOf(key: string): Uint8Array {
   return createHash("sha256").update(key).digest();
@@ -157,11 +132,6 @@ function hashOf(key: string): Uint8Array {
 /** Longer values have pages of their own. */
 function bytesOf(generation: Database<Uint8Array, Uint8Array>): number {
   const stats = generation.getStats() as Readonly<Record<string, number | undefined>>;
-  const {
-    treeBranchPageCount = 0,
-    treeLeafPageCount = 0,
-    overflowPages = 0,
-    pageSize = PAGE_BYTES,
-  } = stats;
-  return (treeBranchPageCount + treeLeafPageCount + overflowPages) * pageSize;
+  const { treeBranchPageCount = 0, treeLeafPageCount = 0, overflowPages = 0 } = stats;
+  return (treeBranchPageCount + treeLeafPageCount + overflowPages) * PAGE_BYTES;
 }

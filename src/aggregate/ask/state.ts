@@ -19,8 +19,6 @@ export interface EndpointState {
 export interface UpstreamState extends EndpointState {
   readonly requestsUnderWay: number;
   readonly requestsWaiting: number;
-  /** How many requests may be in flight at once. */
-  readonly concurrency: number;
 }
 
 /**

@@ -57,22 +57,40 @@ export interface Reading {
  * @throws when there is no answer: see `Client.get`.
  */
 export async function readTimeMap(asking: Asking, url: string): Promise<Reading> {
-  const { maxMementos } = asking.limits;
+  const { maxPages, maxMementos } = asking.limits;
   const { head, reading } = await readPage(asking, url, maxMementos);
   const { status, headers } = head;
   if (status === 404) return { answer: answerOf(new MementoList()), headers };
   if (reading === undefined) return { answer: uselessAnswer(status), headers };
-  const pages = pagesToFollow(reading);
-  if (reading.mementos.count === 0 && pages.length === 0 && !isTimeMap(reading)) {
+  const waiting = pageAddresses(reading, head.url);
+  if (reading.mementos.count === 0 && pagesToFollow(reading).length === 0 && !isTimeMap(reading)) {
     return { answer: uselessAnswer(200, notATimeMap(reading)), headers };
   }
   const mementos = resolved(reading.mementos, head.url);
-  if (pages.length === 0) return { answer: answerOf(mementos, { status }), headers };
-  const fault = await addPages(asking, {
-    mementos,
-    waiting: addressesOf(reading, head.url),
-    seen: new Set([url, head.url]),
-  });
+  const seen = new Set([url, head.url]);
+  let fault: ArchiveFault | undefined;
+  for (let pages = 1; fault === undefined;) {
+    const page = waiting.shift();
+    if (page === undefined) break;
+    if (seen.has(page)) continue;
+    seen.add(page);
+    pages += 1;
+    try {
+      if (pages > maxPages) {
+        const message = `the TimeMap has more than ${formatAmount(maxPages, "page")}`;
+        throw new MementoMapError("MM_LIMIT", message, { reason: "page-limit" });
+      }
+      const next = await readPage(asking, page, maxMementos - mementos.count);
+      if (next.reading === undefined) {
+        const message = `a page was answered with status ${next.head.status}`;
+        throw new MementoMapError("MM_HTTP", message, { reason: "bad-status" });
+      }
+      mementos.append(resolved(next.reading.mementos, next.head.url));
+      waiting.push(...pageAddresses(next.reading, next.head.url));
+    } catch (error) {
+      fault = faultOf(error);
+    }
+  }
   return { answer: answerOf(mementos, { status, fault }), headers };
 }
 
@@ -110,45 +128,7 @@ function notATimeMap({ faults, firstFault }: TimeMapReading): ArchiveFault {
   return { code: "MM_BAD_INPUT", failure: "bad-timemap", fault };
 }
 
-interface PagedTimeMap {
-  /** What was read so far; more is added to it. */
-  readonly mementos: MementoList;
-  /** The addresses of pages that were named, and not asked for yet. */
-  readonly waiting: string[];
-  readonly seen: Set<string>;
-}
-
-/** Reads the pages one after the other; tells what went wrong, if something did. */
-async function addPages(
-  asking: Asking,
-  { mementos, waiting, seen }: PagedTimeMap,
-): Promise<ArchiveFault | undefined> {
-  const { maxPages, maxMementos } = asking.limits;
-  let pages = 1;
-  for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
-    if (seen.has(url)) continue;
-    pages += 1;
-    if (pages > maxPages) {
-      const fault = `the TimeMap has more than ${formatAmount(maxPages, "page")}`;
-      return { code: "MM_LIMIT", failure: "page-limit", fault };
-    }
-    seen.add(url);
-    try {
-      const { head, reading } = await readPage(asking, url, maxMementos - mementos.count);
-      if (reading === undefined) {
-        const message = `a page was answered with status ${head.status}`;
-        throw new MementoMapError("MM_HTTP", message, { reason: "bad-status" });
-      }
-      mementos.append(resolved(reading.mementos, head.url));
-      waiting.push(...addressesOf(reading, head.url));
-    } catch (error) {
-      return faultOf(error);
-    }
-  }
-  return undefined;
-}
-
-function addressesOf(reading: TimeMapReading, base: string): string[] {
+function pageAddresses(reading: TimeMapReading, base: string): string[] {
   return pagesToFollow(reading).flatMap(({ uri }) => absolute(uri, base) ?? []);
 }
 

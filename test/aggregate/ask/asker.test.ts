@@ -142,9 +142,9 @@ describe("an ask", () => {
 
   it("ends with the upstream", async () => {
     const held = await localArchive("held", () => undefined);
-    const upstream = createUpstream({ concurrency: 2 });
+    const upstream = createUpstream();
     const asks = Array.from({ length: 5 }, async (_, i) =>
-      upstream.ask(held.archive, `${URI}${i}`),
+      upstream.ask({ ...held.archive, concurrency: 2 }, `${URI}${i}`),
     );
     await until(() => held.requests.length === 2);
     await upstream.close();
@@ -225,12 +225,14 @@ describe("the circuit breaker", () => {
         await Promise.resolve();
         throw down;
       },
-      { tolerance: 2, concurrency: 1 },
+      { tolerance: 2 },
     );
-    const asks = Array.from({ length: 50 }, async (_, i) => upstream.ask(A, `${URI}${i}`));
+    const asks = Array.from({ length: 50 }, async (_, i) =>
+      upstream.ask({ ...A, concurrency: 1 }, `${URI}${i}`),
+    );
     const failures = (await Promise.all(asks)).map(({ failure }) => failure);
-    // The next one has its turn before it is known why the one before failed.
-    expect(requests.length).toBeLessThanOrEqual(3);
+    // The next ones have their turns before it is known why those before failed.
+    expect(requests.length).toBeLessThan(6);
     expect(failures.filter((failure) => failure === "dormant")).toHaveLength(50 - requests.length);
   });
 

@@ -10,7 +10,7 @@ const never = (): Promise<never> => new Promise(() => undefined);
 
 describe("what one host is asked", () => {
   it("is never more at once than allowed, and all have their turn, clients before others", async () => {
-    const limits = new Limits({ concurrency: 3, rate: undefined });
+    const limits = new Limits({ concurrency: 3, rate: Infinity });
     let most = 0;
     const order: string[] = [];
     const work = async (name: string): Promise<void> => {
@@ -59,7 +59,7 @@ describe("what one host is asked", () => {
   });
 
   it("is halved when it is too much, and grows with what succeeds", () => {
-    const limits = new Limits({ concurrency: 16, rate: undefined });
+    const limits = new Limits({ concurrency: 16, rate: Infinity });
     limits.overloaded();
     limits.overloaded();
     expect(limits.concurrency).toBe(4);

@@ -213,7 +213,7 @@ describe("an archive that fails again and again", () => {
     );
     const good = await plainArchive("good", []);
     const { url } = await aggregating([bad, good], {
-      aggregator: { upstream: { tolerance: 3, dormantMs: 60_000 } },
+      aggregator: { upstream: { tolerance: 3 } },
     });
     for (let i = 0; i < 5; i++) await fetch(`${url}/timemap/link/${URI}${i}`);
     expect(bad.requests).toHaveLength(3);
