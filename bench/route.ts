@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { compactMap } from "../src/compact/compact-map.ts";
 import { MemoryIndex } from "../src/lookup/memory-index.ts";
-import { pause, readMap } from "../src/aggregate/route/kept-map.ts";
+import { readMap } from "../src/aggregate/route/kept-map.ts";
 import { withTempDir } from "../src/files/scratch.ts";
 import { parseArchiveList } from "../src/aggregate/route/archive.ts";
 import { MapRouter } from "../src/aggregate/route/map-router.ts";
@@ -85,7 +85,7 @@ async function measured(
   }));
   const router = new MapRouter(parseArchiveList(JSON.stringify(entries), "bench"));
   const routed = new Map(indexes.map((index, i) => [`a${i}`, { index, updatedAt: undefined }]));
-  const pauseMs = await longestPause(router.replaceMaps(routed, pause));
+  router.replaceMaps(routed);
   const routeNs = time(uris.length, () => {
     for (const uri of uris) router.route({ uri });
   });
@@ -96,7 +96,6 @@ async function measured(
     keys.toLocaleString("en"),
     `${(routeNs / 1000).toFixed(2)} µs`,
     `${(mapBytes / 1e6).toFixed(1)} MB`,
-    `${pauseMs.toFixed(1)} ms`,
   ];
 }
 
@@ -106,7 +105,7 @@ const uris = maps.flatMap((_, i) => [
   ...sampleLookups({ lines: LINES, seed: i + 1, count: LOOKUPS }),
 ]);
 const small = await Promise.all(maps.map(compacted));
-const head = "maps|keys|route()|bytes of maps|longest pause";
+const head = "maps|keys|route()|bytes of maps";
 const rows = [await measured("as generated", maps, uris), await measured("compacted", small, uris)];
 console.log(markdownTable(head.split("|"), rows));
 

@@ -42,8 +42,8 @@ export interface ArchiveRouter extends Router {
   /** Takes new maps of some archives; the others keep theirs. Requests are routed meanwhile. */
   useMaps(maps: MapsById, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   /**
-   * Notes whether an archive that was asked had mementos, and how many: to rank archives better, and with
-   * `recall` to learn. Leave out archives that failed.
+   * Notes whether an archive that was asked had mementos, and how many: who has a page is asked for its
+   * images and styles, and with `recall` it is learnt from. Leave out archives that failed.
    */
   learn(decision: Decision, uri: string, isHit: boolean, mementos?: number): void;
   /** What was learnt, to go on with later; undefined without `recall`. */
@@ -102,7 +102,7 @@ class LibraryRouter extends MapRouter implements ArchiveRouter {
       else all.set(id, map);
     }
     this.#maps = all;
-    await this.replaceMaps(all, pauses());
+    this.replaceMaps(all);
   }
 
   async #read(source: Source, signal: AbortSignal | undefined): Promise<RoutedMap> {

@@ -8,7 +8,7 @@ import type { FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
 import { makeFolder } from "../../files/make-folder.ts";
 import { guardOutputs } from "../../maps/output-guard.ts";
 import type { MapGuardOptions } from "../../maps/map-guard.ts";
-import { KeptMap, type MapPlace, type MapState, pause } from "./kept-map.ts";
+import { KeptMap, type MapPlace, type MapState } from "./kept-map.ts";
 import { DISCOVERED, isWebAddress } from "./archive-list.ts";
 
 export type { MapState } from "./kept-map.ts";
@@ -69,8 +69,7 @@ export class MapKeeper {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #fetching: Promise<void> = Promise.resolve();
-  /** Replaces the maps of the router; while it does, further changes wait. */
-  #publishing: Promise<void> | undefined;
+  /** Whether the router has not yet been given all maps. */
   #hasChanges = false;
 
   constructor(router: MapRouter, options: MapKeeperOptions = {}) {
@@ -121,7 +120,7 @@ export class MapKeeper {
     const dropped = Array.from(before).filter(([id, map]) => kept.get(id) !== map);
     const stopping = Promise.all(dropped.map(([, map]) => map.stop()));
     this.#hasChanges = true;
-    await this.#publish();
+    this.#publish();
     // A map that is fetched from elsewhere now goes into the same file.
     await stopping;
     this.#fetchAll(added);
@@ -135,7 +134,7 @@ export class MapKeeper {
   /** Looks now whether files changed, and gives the router what is new. */
   async check(): Promise<void> {
     await Promise.all(Array.from(this.#kept.values(), (kept) => kept.check()));
-    await this.#publish();
+    this.#publish();
   }
 
   /** Asks for new versions of all maps now, those that are fetched too; gives the router what is new. */
@@ -143,7 +142,7 @@ export class MapKeeper {
     await Promise.all(
       Array.from(this.#kept.values(), async (kept) => {
         await kept.refresh();
-        await this.#publish();
+        this.#publish();
       }),
     );
   }
@@ -223,7 +222,7 @@ export class MapKeeper {
   #fetchAll(kept: ReadonlyMap<string, KeptMap>): void {
     const fetching = Array.from(kept.values(), async (map) => {
       await map.fetch();
-      await this.#publish();
+      this.#publish();
     });
     this.#fetching = Promise.all([this.#fetching, ...fetching]).then(
       () => undefined,
@@ -236,21 +235,13 @@ export class MapKeeper {
     this.#options.onFault?.(internalFault(error, "MM_IO"));
   }
 
-  /** Gives the router what changed; when it is done, nothing new is left. */
-  async #publish(): Promise<void> {
-    while (this.#hasChanges || this.#publishing !== undefined) {
-      this.#publishing ??= this.#replaceMaps().finally(() => {
-        this.#publishing = undefined;
-      });
-      await this.#publishing;
-    }
-  }
-
-  async #replaceMaps(): Promise<void> {
+  /** Gives the router what changed. */
+  #publish(): void {
+    if (!this.#hasChanges) return;
     this.#hasChanges = false;
     const maps = new Map<string, RoutedMap>();
     for (const [id, { map }] of this.#kept) if (map !== undefined) maps.set(id, map);
-    await this.#router.replaceMaps(maps, pause, this.#archives);
+    this.#router.replaceMaps(maps, this.#archives);
     this.#options.onChange?.();
   }
 }

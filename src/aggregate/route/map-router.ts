@@ -1,29 +1,30 @@
+import { LRUCache } from "lru-cache";
 import type { Archive } from "./archive.ts";
 import {
-  type ArchiveRates,
   type Decision,
-  HitRates,
   isSample,
-  MapDecision,
   type Router,
   type RouteReason,
   type RouteRequest,
-  sortDecisions,
 } from "./decision.ts";
 import {
+  answerOf,
   areApart,
-  Estimate,
+  type Estimate,
+  estimate,
   knowsAbsence,
   knowsNothingOf,
   mayHoldYearOf,
   type RoutedMap,
 } from "./routed-map.ts";
-import { AnsweredPages, looksLikePageRequisite, pageOfReferer } from "./referer.ts";
-import { RoutedLookup } from "./routed-lookup.ts";
-import { RoutedMaps } from "./routed-maps.ts";
+import { looksLikePageRequisite, pageOfReferer } from "./referer.ts";
+import type { Answer } from "../../lookup/map-lookup.ts";
 import { MemoryIndex } from "../../lookup/memory-index.ts";
+import { hasQuery, uriKey } from "../../surt/key.ts";
+import { surt } from "../../surt/uri-to-surt.ts";
 import { chanceOf } from "../learn/model.ts";
-import type { Learner } from "../learn/learner.ts";
+import type { LearntDecision, Learner } from "../learn/learner.ts";
+import type { MapWord } from "../learn/map-trust.ts";
 import { takeLearntMap } from "../learn/shared-map.ts";
 
 export interface MapRouterOptions {
@@ -40,8 +41,6 @@ export interface MapRouterOptions {
   readonly random?: (() => number) | undefined;
   /** Milliseconds since 1970; default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** How often archives had what they were asked for; default nothing is known. */
-  readonly hitRates?: HitRates | undefined;
   /** Decides where maps do not, by what archives answered; default every such archive is asked. */
   readonly learner?: Learner | undefined;
 }
@@ -52,10 +51,76 @@ const LIKELIHOOD_BY_REFERER = 0.5;
 /** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
 const LIKELIHOOD_WITHOUT_MAP = 0.0544;
 
+/** Pages of which it is remembered which archives answered for them; a few hundred bytes each. */
+const REMEMBERED_PAGES = 10_000;
+/** Longer ones are not remembered, so that nobody can make this large. */
+const MAX_PAGE_LENGTH = 1024;
+
+/** What the decisions of one lookup share. */
+interface RoutedLookup {
+  readonly request: RouteRequest;
+  /** The SURT of the URI, with its query. */
+  readonly surt: string;
+  /** Whether answers teach more than what an archive has of this original. */
+  readonly isTeaching: boolean;
+  readonly learner: Learner | undefined;
+}
+
+/** A decision in the making: the router changes its mind as it learns more. Not to ask, at first. */
+class MapDecision implements Decision {
+  readonly archive: Archive;
+  readonly lookup: RoutedLookup;
+  isAsked = false;
+  reason: RouteReason = "not-selected";
+  likelihood = 0;
+  key: string | undefined;
+  frequency: string | undefined;
+  /** What archives are ranked by: the likelihood, and for a moment asked for, nearness in time. */
+  usefulness = 0;
+  /** How many mementos the archive will have, on average. */
+  mementos = 0;
+  /** What was decided by what was learnt. */
+  learnt: LearntDecision | undefined;
+  /** What the map of the archive says, where it has one that is believed. */
+  map: MapWord | undefined;
+
+  constructor(archive: Archive, lookup: RoutedLookup) {
+    this.archive = archive;
+    this.lookup = lookup;
+  }
+
+  /** Put into words when somebody wants to know. */
+  get why(): string | undefined {
+    if (this.learnt === undefined) return undefined;
+    const { learner, surt: original } = this.lookup;
+    const number = learner?.numberOf(this.archive.id) ?? -1;
+    if (learner === undefined || number < 0) return "the archive is not in the list any more";
+    learner.look(original);
+    return learner.explain(number).reason;
+  }
+
+  ask(reason: RouteReason, likelihood: number): void {
+    this.isAsked = true;
+    this.reason = reason;
+    this.likelihood = likelihood;
+    this.usefulness = likelihood;
+  }
+
+  skip(reason: RouteReason): void {
+    this.isAsked = false;
+    this.reason = reason;
+  }
+
+  toJSON(): Decision {
+    const { archive, isAsked, reason, likelihood, key, frequency, why } = this;
+    return { archive, isAsked, reason, likelihood, key, frequency, why };
+  }
+}
+
 /**
  * Decides by the maps of archives which of them are asked.
  *
- * The key of a URI is made once, and maps are asked one by one. A decision goes by the first that holds: the request leaves the
+ * A decision goes by the first that holds: the request leaves the
  * archive out; it is dormant; it holds nothing of the time asked for; its map has the URI or has it
  * not; it has no map. Where the map does not have the URI, the archive is asked all the same if it
  * has the page that embeds it, or by chance, to learn. Of those to be asked the least likely are
@@ -65,20 +130,14 @@ const LIKELIHOOD_WITHOUT_MAP = 0.0544;
  */
 export class MapRouter implements Router {
   readonly #options: MapRouterOptions;
-  readonly #hitRates: HitRates;
   #archives: readonly Archive[];
-  #rates: readonly ArchiveRates[];
-  readonly #answered = new AnsweredPages();
-  readonly #estimate = new Estimate();
-  #maps = new RoutedMaps();
-  /** Counts replacements, so that one which was overtaken does nothing. */
-  #replacements = 0;
+  /** The archives that answered for a page, by its key. */
+  readonly #answered = new LRUCache<string, readonly string[]>({ max: REMEMBERED_PAGES });
+  #maps: ReadonlyMap<string, RoutedMap> = new Map();
 
   constructor(archives: readonly Archive[], options: MapRouterOptions = {}) {
     this.#archives = archives;
     this.#options = options;
-    this.#hitRates = options.hitRates ?? new HitRates();
-    this.#rates = archives.map((archive) => this.#hitRates.of(archive));
   }
 
   /** Another list after `replaceMaps` was given one; what is learnt of an archive goes by its id. */
@@ -89,24 +148,13 @@ export class MapRouter implements Router {
   /**
    * Takes the maps of archives by their ids, in place of those before; and the archives themselves,
    * where others are given.
-   *
-   * Requests are routed by the old maps and archives until the new index is ready; `pause` is awaited
-   * every few milliseconds of work. Of calls that overlap the last one holds.
    */
-  async replaceMaps(
+  replaceMaps(
     maps: ReadonlyMap<string, RoutedMap>,
-    pause: () => Promise<void>,
     archives: readonly Archive[] = this.#archives,
-  ): Promise<void> {
-    this.#replacements += 1;
-    const replacement = this.#replacements;
-    const ordered = archives.map(({ id }) => maps.get(id));
-    const routed = new RoutedMaps(ordered);
-    await pause();
-    if (replacement !== this.#replacements) return;
+  ): void {
     this.#archives = archives;
-    this.#rates = archives.map((archive) => this.#hitRates.of(archive));
-    this.#maps = routed;
+    this.#maps = maps;
     for (const { id } of archives) this.#options.learner?.maps.use(id, versionOf(maps.get(id)));
     this.learnFromMaps();
   }
@@ -115,8 +163,8 @@ export class MapRouter implements Router {
   learnFromMaps(): void {
     const { learner } = this.#options;
     if (learner === undefined) return;
-    for (const [number, { id, mementomap: source = "" }] of this.#archives.entries()) {
-      const index = this.#maps.of(number)?.index;
+    for (const { id, mementomap: source = "" } of this.#archives) {
+      const index = this.#maps.get(id)?.index;
       if (index instanceof MemoryIndex) takeLearntMap(learner, id, index, source);
     }
   }
@@ -127,14 +175,13 @@ export class MapRouter implements Router {
    * Decisions of other routers are as good, if they are of archives that this one knows.
    */
   learn(decision: Decision, uri: string, isHit: boolean, mementos: number = isHit ? 1 : 0): void {
-    const isRouted = decision instanceof MapDecision;
-    if (isRouted) {
-      decision.learn(isHit);
-      this.#teach(decision, isHit ? Math.max(1, mementos) : 0);
-    }
-    if (!isHit) return;
-    const { page } = isRouted ? decision.lookup : new RoutedLookup(uri);
-    if (page !== undefined) this.#answered.note(page, decision.archive.id);
+    if (decision instanceof MapDecision) this.#teach(decision, isHit ? Math.max(1, mementos) : 0);
+    if (!isHit || looksLikePageRequisite(uri)) return;
+    const page = uriKey(uri);
+    if (page.length > MAX_PAGE_LENGTH) return;
+    const known = this.#answered.get(page) ?? [];
+    const { id } = decision.archive;
+    this.#answered.set(page, known.includes(id) ? known : [...known, id]);
   }
 
   /** What an archive answered for reasons that the learner did not decide says as much of it. */
@@ -142,7 +189,6 @@ export class MapRouter implements Router {
     const { learner, sampleShare = 0.01 } = this.#options;
     // Only a client has every archive queried where there is a learner.
     if (learner === undefined || reason === "broadcast") return;
-    const { isTeaching, network } = lookup;
     const propensity = reason === "sampled" ? sampleShare : 1;
     learner.observe({
       archive: archive.id,
@@ -151,97 +197,89 @@ export class MapRouter implements Router {
       logit: learnt?.logit,
       propensity: learnt?.propensity ?? propensity,
       isAside: learnt?.isAside ?? true,
-      isTeaching,
-      network,
+      isTeaching: lookup.isTeaching,
+      network: lookup.request.network,
       mapLikelihood: learnt?.mapLikelihood,
       map,
     });
   }
 
   route(request: RouteRequest): readonly Decision[] {
-    return this.#route(request);
-  }
-
-  #route(request: RouteRequest): readonly MapDecision[] {
-    const { isBroadcasting = false, learner } = this.#options;
-    const { uri, network } = request;
-    const lookup = new RoutedLookup(uri, learner, network);
-    if (!isBroadcasting) {
-      this.#maps.lookUp(uri);
-      learner?.look(lookup.surt);
-      const mayTeach = request.isPreview !== true && request.isForced !== true;
-      lookup.isTeaching = mayTeach && learner?.begin(network) === true;
-    }
-    const decisions: MapDecision[] = [];
-    for (let number = 0; number < this.#archives.length; number++) {
-      const decision = new MapDecision(this.#archives[number], "not-selected", lookup);
-      this.#decide(decision, number, request);
-      decisions.push(decision);
-    }
-    if (!isBroadcasting) this.#askMore(decisions, request);
+    const lookup = this.#lookup(request);
+    const decisions = this.#archives.map((archive) => {
+      const decision = new MapDecision(archive, lookup);
+      this.#decide(decision);
+      return decision;
+    });
+    if (this.#options.isBroadcasting !== true) this.#askMore(decisions, request);
     return narrowed(decisions, request);
   }
 
-  #decide(decision: MapDecision, number: number, request: RouteRequest): void {
-    const { archive } = decision;
+  #lookup(request: RouteRequest): RoutedLookup {
+    const { isBroadcasting, learner } = this.#options;
+    const lookup = { request, surt: surt(request.uri), isTeaching: true, learner };
+    if (isBroadcasting === true || learner === undefined) return lookup;
+    learner.look(lookup.surt);
+    const mayTeach = request.isPreview !== true && request.isForced !== true;
+    return { ...lookup, isTeaching: mayTeach && learner.begin(request.network) };
+  }
+
+  #decide(decision: MapDecision): void {
+    const { archive, lookup } = decision;
     const { isDormant, isBroadcasting } = this.#options;
+    const { request } = lookup;
     if (isLeftOut(archive, request)) return;
-    if (isDormant?.(archive, request) === true) decision.reason = "dormant";
-    else if (areApart(archive, request)) decision.reason = "out-of-range";
-    else if (isBroadcasting === true) this.#decideToBroadcast(decision, number);
-    else this.#decideByMap(decision, number, request);
+    if (isDormant?.(archive, request) === true) {
+      decision.reason = "dormant";
+    } else if (areApart(archive, request)) {
+      decision.reason = "out-of-range";
+    } else if (isBroadcasting === true) {
+      askWithoutMap(decision, "broadcast");
+      // As MemGator ranks them: those without a probability last.
+      decision.usefulness = archive.probability ?? 0;
+    } else {
+      const map = this.#maps.get(archive.id);
+      const isContradicted = this.#options.learner?.maps.staleOf(archive.id) !== undefined;
+      if (map === undefined) this.#decideWithoutMap(decision, "no-map");
+      else if (isContradicted) this.#decideWithoutMap(decision, "old-map");
+      else this.#decideByMap(decision, map);
+    }
   }
 
-  #decideToBroadcast(decision: MapDecision, number: number): void {
-    this.#askWithoutMap(decision, number);
-    decision.reason = "broadcast";
-    // As MemGator ranks them: those without a probability last.
-    decision.usefulness = decision.archive.probability ?? 0;
+  #decideByMap(decision: MapDecision, map: RoutedMap): void {
+    const answer = answerOf(map, decision.lookup.surt);
+    const { key, frequency, present } = answer;
+    const isStated = key !== undefined;
+    decision.key = key;
+    decision.frequency = frequency;
+    decision.reason = "not-in-map";
+    if (present) this.#decideByKey(decision, map, answer);
+    else if (this.#isTooOld(map)) this.#decideWithoutMap(decision, "old-map");
+    else if (!knowsAbsence(map, isStated) || this.#isPrior(decision.archive, map))
+      this.#decideWithoutMap(decision, "no-map");
+    else decision.map = "absent";
   }
 
-  #decideByMap(decision: MapDecision, number: number, request: RouteRequest): void {
-    const { archive } = decision;
-    const maps = this.#maps;
-    const map = maps.of(number);
-    if (map === undefined) {
-      this.#decideWithoutMap(decision, number);
-      return;
-    }
-    if (this.#options.learner?.maps.staleOf(archive.id) !== undefined) {
-      this.#decideWithoutMap(decision, number, "old-map");
-      return;
-    }
-    const isPresent = maps.ask(map);
-    const { isStated, distance, isOwnKey } = maps;
-    decision.skip("not-in-map");
-    if (isStated) decision.decidedBy(maps.deciding(map));
-    if (!isPresent) {
-      if (this.#isTooOld(map)) this.#decideWithoutMap(decision, number, "old-map");
-      else if (!knowsAbsence(map, isStated) || this.#isPrior(archive, map)) {
-        this.#decideWithoutMap(decision, number);
-      } else decision.map = "absent";
-      return;
-    }
+  #decideByKey(decision: MapDecision, map: RoutedMap, answer: Answer): void {
+    const { archive, lookup } = decision;
+    const { datetime } = lookup.request;
+    const isText = map.index instanceof MemoryIndex;
+    const isOwnKey = answer.distance === 0 && (!hasQuery(lookup.surt) || map.index.hasQueries);
     // A packed map may be mistaken, so it lists nothing for certain.
-    const isListed = isOwnKey && map.index instanceof MemoryIndex;
-    if (!this.#isTooOld(map)) decision.map = isListed ? "listed" : "covered";
-    const estimate = this.#estimate;
-    maps.estimate(map, estimate);
-    if (knowsNothingOf(map, maps.surt, request)) {
+    if (!this.#isTooOld(map)) decision.map = isOwnKey && isText ? "listed" : "covered";
+    if (knowsNothingOf(map, lookup.surt, lookup.request)) {
       decision.reason = "out-of-range";
       return;
     }
-    const { likelihood, mementos } = estimate;
-    const rates = this.#rates[number];
+    const { likelihood, mementos } = estimateOf(answer, isText);
     decision.mementos = mementos;
     // A wildcard, or a page with any query, covers what is not held, too: what was learnt knows better.
     if (!isOwnKey && this.#decideByLearnt(decision, likelihood)) {
       if (decision.reason === "likely") decision.reason = "in-map";
       return;
     }
-    decision.ask("in-map", likelihood, distance === 0 ? rates.byKey : rates.byWildcard(likelihood));
-    const { datetime } = request;
-    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, maps.surt)) {
+    decision.ask("in-map", likelihood);
+    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, lookup.surt)) {
       // The closest memento may be of another year; it is only less likely to be this one.
       decision.usefulness /= 2;
     }
@@ -255,12 +293,8 @@ export class MapRouter implements Router {
     );
   }
 
-  #decideWithoutMap(
-    decision: MapDecision,
-    number: number,
-    reason: "no-map" | "old-map" = "no-map",
-  ): void {
-    if (!this.#decideByLearnt(decision)) this.#askWithoutMap(decision, number, reason);
+  #decideWithoutMap(decision: MapDecision, reason: "no-map" | "old-map"): void {
+    if (!this.#decideByLearnt(decision)) askWithoutMap(decision, reason);
   }
 
   /** Whether what was learnt decides; nothing is learnt of an archive that the learner does not know. */
@@ -271,17 +305,12 @@ export class MapRouter implements Router {
     const learnt = decision.lookup.isTeaching
       ? learner.decide(number, mapLikelihood)
       : learner.preview(number, mapLikelihood);
-    decision.decideByLearnt(learnt, chanceOf(learnt.logit));
+    const { isAsked, isAside, propensity, logit } = learnt;
+    const reason = isAside ? "to-learn" : propensity < 1 ? "explored" : "likely";
+    decision.learnt = learnt;
+    decision.ask(reason, chanceOf(logit));
+    if (!isAsked) decision.skip("unlikely");
     return true;
-  }
-
-  #askWithoutMap(
-    decision: MapDecision,
-    number: number,
-    reason: "no-map" | "old-map" = "no-map",
-  ): void {
-    const { probability = LIKELIHOOD_WITHOUT_MAP } = decision.archive;
-    decision.ask(reason, probability, this.#rates[number].withoutMap);
   }
 
   /** Whether a map is too old to be believed where it says absent. */
@@ -302,18 +331,29 @@ export class MapRouter implements Router {
   }
 
   #askHoldersOf(page: string, decisions: readonly MapDecision[]): void {
-    this.#maps.lookUp(page);
-    const answered = this.#answered.archivesOf(page);
-    for (const [number, decision] of decisions.entries()) {
+    const original = surt(page);
+    const answered = this.#answered.get(uriKey(page)) ?? [];
+    for (const decision of decisions) {
       if (decision.reason !== "not-in-map") continue;
-      const map = this.#maps.of(number);
-      const isInMap = map !== undefined && this.#maps.ask(map);
-      if (isInMap || answered.includes(decision.archive.id)) {
-        decision.ask("referer", LIKELIHOOD_BY_REFERER, this.#rates[number].byReferer);
-      }
+      const { id } = decision.archive;
+      const map = this.#maps.get(id);
+      const isInMap = map !== undefined && answerOf(map, original).present;
+      if (isInMap || answered.includes(id)) decision.ask("referer", LIKELIHOOD_BY_REFERER);
     }
   }
 }
+
+function askWithoutMap(decision: MapDecision, reason: RouteReason): void {
+  decision.ask(reason, decision.archive.probability ?? LIKELIHOOD_WITHOUT_MAP);
+}
+
+/** A packed map does not state how much it holds. */
+function estimateOf({ frequency = "", distance = 0 }: Answer, isText: boolean): Estimate {
+  return estimate(isText ? frequency : distance === 0 ? PACKED_FREQUENCY : "", distance);
+}
+
+/** What a page has on average, where it is not stated. */
+const PACKED_FREQUENCY = "3";
 
 /** What tells versions of a map apart, also after a restart. */
 function versionOf(map: RoutedMap | undefined): string | undefined {
@@ -332,10 +372,14 @@ function narrowed(decisions: MapDecision[], request: RouteRequest): MapDecision[
   for (const decision of decisions) {
     if (decision.isAsked && decision.likelihood < minLikelihood) leaveOut(decision, "improbable");
   }
-  sortDecisions(decisions);
+  decisions.sort(
+    (a, b) =>
+      Number(b.isAsked) - Number(a.isAsked) ||
+      b.usefulness - a.usefulness ||
+      b.mementos - a.mementos,
+  );
   for (const [place, decision] of decisions.entries()) {
-    if (!decision.isAsked) break;
-    if (place >= topK) leaveOut(decision, "beyond-top-k");
+    if (decision.isAsked && place >= topK) leaveOut(decision, "beyond-top-k");
   }
   return decisions;
 }

@@ -1,10 +1,9 @@
-import { hasSurt } from "../../lookup/map-lookup.ts";
+import { type Answer, SourceLookup } from "../../lookup/map-lookup.ts";
 import type { MemoryIndex } from "../../lookup/memory-index.ts";
 import type { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { datetimeOfEpochMs, formatDatetime } from "../../memento/datetime.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { Archive } from "./archive.ts";
-import { SLASH } from "../../bytes/bytes.ts";
 import { areKnownRules } from "../../surt/rules.ts";
 
 /** The map of an archive, as a router uses it. */
@@ -47,29 +46,31 @@ export function areApart(a: TimeRange, b: TimeRange): boolean {
   return beginsAfter(a, b) || beginsAfter(b, a);
 }
 
+function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {
+  return from !== undefined && until !== undefined && from > until;
+}
+
+/** What the rows of a map say of a SURT; of a page, what they say by themselves. */
+export function answerOf({ index }: RoutedMap, surt: string, at?: DatetimeRange): Answer {
+  return new SourceLookup(index.ownRows).lookupSurtSync(surt, { at });
+}
+
 /**
- * Whether a map knows that there is nothing of a period under the key of a row that says present.
+ * Whether a map that says present knows that there is nothing of a period.
  *
  * A map tells about the time before it was made. So it knows nothing of a period that is open, or
  * ends later; nor where it does not say when it was made.
  *
  * @throws MM_BAD_LINE and the like for rows that `validate` would not have let pass.
  */
-export function knowsNothingOf(
-  map: RoutedMap,
-  surt: Uint8Array,
-  { from, until }: TimeRange,
-): boolean {
-  const { index, updatedAt } = map;
+export function knowsNothingOf(map: RoutedMap, surt: string, { from, until }: TimeRange): boolean {
+  const { updatedAt } = map;
   // Another page may have a wider key.
   if (!knowsAbsence(map, true)) return false;
   if (until === undefined || updatedAt === undefined || until > datetimeOfEpochMs(updatedAt))
     return false;
-  const period: DatetimeRange = {
-    ...(from === undefined ? {} : { from: formatDatetime(from) }),
-    until: formatDatetime(until),
-  };
-  return !hasSurt(index.ownRows, surt, 0, surt.length, period);
+  const start = from === undefined ? {} : { from: formatDatetime(from) };
+  return !answerOf(map, surt, { ...start, until: formatDatetime(until) }).present;
 }
 
 /**
@@ -81,16 +82,12 @@ export function knowsNothingOf(
 export function mayHoldYearOf(
   datetime: number,
   archive: Archive,
-  { index }: RoutedMap,
-  surt: Uint8Array,
+  map: RoutedMap,
+  surt: string,
 ): boolean {
   if (areApart(archive, { from: datetime, until: datetime })) return false;
   const year = formatDatetime(datetime).slice(0, 4);
-  return hasSurt(index.ownRows, surt, 0, surt.length, { from: year, until: year });
-}
-
-function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {
-  return from !== undefined && until !== undefined && from > until;
+  return answerOf(map, surt, { from: year, until: year }).present;
 }
 
 /**
@@ -117,50 +114,26 @@ const MOST_OF_WILDCARD = 0.95;
 const LEAST_OF_WILDCARD = 0.01;
 
 /** Where a map does not tell both. */
-export const MEMENTOS_PER_ORIGINAL = 3;
+const MEMENTOS_PER_ORIGINAL = 3;
 
-/**
- * How useful it is to ask an archive, going by what its map states; make one and use it again.
- */
-export class Estimate {
+/** How useful it is to ask an archive, going by what its map states. */
+export interface Estimate {
   /** From 0 to 1: that the archive has a memento. */
-  likelihood = 0;
+  readonly likelihood: number;
   /** How many mementos there will be, on average. */
-  mementos = 0;
-
-  /** Takes a frequency `bytes[start, end)` of a key that makes a URI present. */
-  take(bytes: Uint8Array, start: number, end: number, distance: number): void {
-    let slash = start;
-    while (slash < end && bytes[slash] !== SLASH) slash++;
-    this.takeCounts(countAt(bytes, start, slash), countAt(bytes, slash + 1, end), distance);
-  }
-
-  /** Takes counts of such a key; -1 for one that is not stated. */
-  takeCounts(statedMementos: number, statedOriginals: number, distance: number): void {
-    if (distance === 0) {
-      this.likelihood = EXACT;
-      this.mementos = Math.max(1, statedMementos);
-      return;
-    }
-    const originals =
-      statedOriginals >= 0 ? statedOriginals : Math.max(1, statedMementos / MEMENTOS_PER_ORIGINAL);
-    const share = originals / (originals + GROWTH ** distance);
-    this.likelihood = Math.min(MOST_OF_WILDCARD, Math.max(LEAST_OF_WILDCARD, share));
-    const each =
-      statedMementos >= 0 && statedOriginals > 0
-        ? statedMementos / statedOriginals
-        : MEMENTOS_PER_ORIGINAL;
-    this.mementos = this.likelihood * each;
-  }
+  readonly mementos: number;
 }
 
-/** The digits that `bytes[start, end)` begins with, as a number; -1 where there are none. */
-function countAt(bytes: Uint8Array, start: number, end: number): number {
-  let count = -1;
-  for (let at = start; at < end; at++) {
-    const digit = bytes[at] - 0x30;
-    if (digit < 0 || digit > 9) break;
-    count = (count < 0 ? 0 : count * 10) + digit;
-  }
-  return count;
+/**
+ * @param frequency of a key that makes a URI present: `30/10`, either of which may not be stated.
+ * @param distance how far above the URI the key is.
+ */
+export function estimate(frequency: string, distance: number): Estimate {
+  const [mementos, originals] = frequency.split("/").map((count) => Number.parseInt(count, 10));
+  if (distance === 0) return { likelihood: EXACT, mementos: Math.max(1, mementos || 1) };
+  const held = originals >= 0 ? originals : Math.max(1, (mementos || 0) / MEMENTOS_PER_ORIGINAL);
+  const share = held / (held + GROWTH ** distance);
+  const likelihood = Math.min(MOST_OF_WILDCARD, Math.max(LEAST_OF_WILDCARD, share));
+  const each = mementos >= 0 && originals > 0 ? mementos / originals : MEMENTOS_PER_ORIGINAL;
+  return { likelihood, mementos: likelihood * each };
 }

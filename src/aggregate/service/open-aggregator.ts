@@ -8,10 +8,9 @@ import type { Upstream } from "../ask/state.ts";
 import type { Archive } from "../route/archive.ts";
 import { type KeptLearner, type LearnOptions, openLearner } from "../learn/store.ts";
 import type { Learner } from "../learn/learner.ts";
-import { HitRates, type RouteRequest } from "../route/decision.ts";
+import type { RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
-import { pause } from "../route/kept-map.ts";
 
 /** How an aggregator is put together. Every member but the archives may be left out. */
 export interface OpenAggregatorOptions {
@@ -83,18 +82,15 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   const upstream = createUpstream(options.upstream);
   upstream.replaceArchives(archives);
   const isArchiveDormant = dormancyOf(upstream);
-  const hitRates = new HitRates();
   const router = new MapRouter(archives, {
     isBroadcasting: !isRouting,
     isDormant: isArchiveDormant,
     sampleShare: options.sampleShare,
-    hitRates,
     learner,
   });
   const broadcastRouter = new MapRouter(archives, {
     isBroadcasting: true,
     isDormant: isArchiveDormant,
-    hitRates,
   });
   const keeper = new MapKeeper(router, options.maps);
   const tallies = new ArchiveTallies();
@@ -120,15 +116,14 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     learner,
     async replaceArchives(list) {
       if (isRouting) await keeper.replaceArchives(list);
-      else await router.replaceMaps(new Map(), pause, list);
+      else router.replaceMaps(new Map(), list);
       if (learner !== undefined) {
         learner.replaceArchives(list);
         router.learnFromMaps();
       }
-      await broadcastRouter.replaceMaps(new Map(), pause, list);
+      broadcastRouter.replaceMaps(new Map(), list);
       upstream.replaceArchives(list);
       tallies.keepOnly(list);
-      hitRates.keepOnly(list);
     },
     async close() {
       await keeper.stop();

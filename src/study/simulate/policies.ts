@@ -106,8 +106,6 @@ interface RoutedOptions {
   readonly maps?: ReadonlyMap<string, RoutedMap> | undefined;
 }
 
-const noPause = (): Promise<void> => Promise.resolve();
-
 /** The router of the aggregator, with maps, what is learnt, or both. */
 export async function routed(world: PolicyWorld, options: RoutedOptions): Promise<Policy> {
   const { archives, stream, seed } = world;
@@ -123,7 +121,7 @@ export async function routed(world: PolicyWorld, options: RoutedOptions): Promis
           now: () => now,
         });
   const router = new MapRouter(list, { learner, random: () => random.real(), now: () => now });
-  if (options.maps !== undefined) await router.replaceMaps(options.maps, noPause);
+  if (options.maps !== undefined) router.replaceMaps(options.maps);
   const numbers = new Map(archives.map(({ id }, number) => [id, number]));
   let decisions: readonly Decision[] = [];
   return {

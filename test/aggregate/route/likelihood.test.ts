@@ -1,18 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Estimate } from "../../../src/aggregate/route/routed-map.ts";
+import { estimate } from "../../../src/aggregate/route/routed-map.ts";
 
-function estimated(frequency: string, distance: number): Estimate {
-  const bytes = new TextEncoder().encode(`<${frequency}>`);
-  const estimate = new Estimate();
-  estimate.take(bytes, 1, bytes.length - 1, distance);
-  return estimate;
-}
-
-describe("Estimate", () => {
+describe("estimate", () => {
   it("is as good as certain of a key for the URI itself", () => {
-    expect(estimated("7", 0)).toMatchObject({ likelihood: 0.99, mementos: 7 });
-    expect(estimated("/", 0)).toMatchObject({ likelihood: 0.99, mementos: 1 });
+    expect(estimate("7", 0)).toMatchObject({ likelihood: 0.99, mementos: 7 });
+    expect(estimate("/", 0)).toMatchObject({ likelihood: 0.99, mementos: 1 });
   });
 
   it.each([
@@ -26,9 +19,10 @@ describe("Estimate", () => {
     ["4000000/1000000", 1, 0.95, 4],
     ["3/1", 9, 0.01, 3],
   ])("takes %s, %i steps above, for %f", (frequency, distance, likelihood, each) => {
-    const estimate = estimated(frequency, distance);
-    expect(estimate.likelihood).toBeCloseTo(likelihood);
-    expect(estimate.mementos).toBeCloseTo(likelihood * each);
+    expect(estimate(frequency, distance)).toEqual({
+      likelihood: expect.closeTo(likelihood),
+      mementos: expect.closeTo(likelihood * each),
+    });
   });
 
   it("is surer of more originals, and less sure further up", () => {
@@ -36,11 +30,11 @@ describe("Estimate", () => {
       fc.property(fc.nat(1e9), fc.nat(1e9), fc.nat(20), fc.nat(20), (a, b, c, d) => {
         const [few, many] = a < b ? [a, b] : [b, a];
         const [near, far] = c < d ? [c, d] : [d, c];
-        const least = estimated(`9/${few}`, far).likelihood;
+        const least = estimate(`9/${few}`, far).likelihood;
         expect(least).toBeGreaterThan(0);
-        expect(estimated(`9/${many}`, far).likelihood).toBeGreaterThanOrEqual(least);
-        expect(estimated(`9/${few}`, near).likelihood).toBeGreaterThanOrEqual(least);
-        expect(estimated(`9/${many}`, near).likelihood).toBeLessThan(1);
+        expect(estimate(`9/${many}`, far).likelihood).toBeGreaterThanOrEqual(least);
+        expect(estimate(`9/${few}`, near).likelihood).toBeGreaterThanOrEqual(least);
+        expect(estimate(`9/${many}`, near).likelihood).toBeLessThan(1);
       }),
     );
   });

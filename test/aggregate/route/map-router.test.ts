@@ -295,9 +295,8 @@ describe("MapRouter", () => {
     const archives = archivesOf({ a: {}, b: {}, c: {}, has: {} });
     const absent = "com,* 1\n";
     const router = new MapRouter(archives, { random: () => chances.shift() ?? 1 });
-    await router.replaceMaps(
+    router.replaceMaps(
       new Map(["a", "b", "c"].map((id) => [id, mapOf(absent)])).set("has", mapOf("example,* 9\n")),
-      () => Promise.resolve(),
     );
     expect(shown(router.route({ uri: URI }))).toBe(
       "+has in-map, +a sampled, -b not-in-map, -c not-in-map",
@@ -306,68 +305,6 @@ describe("MapRouter", () => {
     expect(shown(router.route({ uri: URI, topK: 1 }))).toBe(
       "+has in-map, -a not-in-map, -b not-in-map, -c not-in-map",
     );
-  });
-
-  it("learns how often archives without a map have what they are asked for", async () => {
-    const archives = archivesOf({ often: {}, listed: { probability: 0.3 }, never: {} });
-    const router = await routerOf(archives, {});
-    expect(shown(router.route({ uri: URI }))).toBe("+listed no-map, +often no-map, +never no-map");
-    for (let i = 0; i < 100; i++) {
-      for (const decision of router.route({ uri: URI })) {
-        if (decision.archive.id !== "listed") {
-          router.learn(decision, URI, decision.archive.id === "often");
-        }
-      }
-    }
-    const decisions = router.route({ uri: URI });
-    expect(shown(decisions)).toBe("+often no-map, +listed no-map, +never no-map");
-    expect(decisions.map(({ likelihood }) => likelihood)).toEqual([
-      expect.closeTo((20 * 0.0544 + 100) / 120),
-      expect.closeTo(0.3),
-      expect.closeTo((20 * 0.0544) / 120),
-    ]);
-  });
-
-  it("learns how often wildcards are right, and leaves other keys as they are", async () => {
-    const router = await routerOf(archivesOf({ a: {}, b: {} }), {
-      a: "example,x)/* 600/200\nexample,y)/ 3\n",
-      b: "example,x)/* 300/100\n",
-    });
-    expect(shown(router.route({ uri: URI }))).toBe("+a in-map, +b in-map");
-    for (let i = 0; i < 40; i++) {
-      const [first] = router.route({ uri: URI, only: ["a"] });
-      router.learn(first, URI, false);
-    }
-    const decisions = router.route({ uri: URI });
-    expect(shown(decisions)).toBe("+b in-map, +a in-map");
-    expect(decisions[1].likelihood).toBeCloseTo((20 * (200 / 264)) / 60);
-    expect(router.route({ uri: "http://y.example/" })[0].likelihood).toBe(0.99);
-  });
-
-  it("forgets what was long ago", async () => {
-    const router = await routerOf(archivesOf({ a: {} }), {});
-    const answer = (isHit: boolean, count: number): void => {
-      for (let i = 0; i < count; i++) router.learn(router.route({ uri: URI })[0], URI, isHit);
-    };
-    answer(false, 50_000);
-    answer(true, 20_000);
-    expect(router.route({ uri: URI })[0].likelihood).toBeGreaterThan(0.8);
-  });
-
-  it("routes by the old maps until the new ones are ready, and by the last that were given", async () => {
-    const router = await routerOf(archivesOf({ a: {} }), { a: "example,* 1\n" });
-    const waiting: (() => void)[] = [];
-    const pause = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
-    const slow = router.replaceMaps(new Map([["a", mapOf("org,* 1\n")]]), pause);
-    expect(shown(router.route({ uri: URI }))).toBe("+a in-map");
-    await router.replaceMaps(new Map([["a", mapOf("com,* 1\n")]]), () => Promise.resolve());
-    expect(shown(router.route({ uri: URI }))).toBe("-a not-in-map");
-    while (waiting.length > 0) {
-      waiting.shift()?.();
-      await new Promise(setImmediate);
-    }
-    await slow;
-    expect(shown(router.route({ uri: "http://x.com/" }))).toBe("+a in-map");
   });
 
   it("takes URIs of any length", async () => {

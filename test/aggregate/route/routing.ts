@@ -30,7 +30,7 @@ export async function routerOf(
   const routed = Object.entries(maps).map(
     ([id, map]) => [id, typeof map === "string" ? mapOf(map) : map] as const,
   );
-  await router.replaceMaps(new Map(routed), () => Promise.resolve());
+  router.replaceMaps(new Map(routed));
   return router;
 }
 
