@@ -49,9 +49,11 @@ describe.each(BAD)("a map of %s", (_name, bad, reason) => {
     writeFileSync(path, bad);
     await keeper.check();
     expect(routed()).toBe("+a in-map");
-    expect(keeper.states()).toEqual([
-      expect.objectContaining({ status: "ready", keys: 4, error: expect.stringContaining(reason) }),
-    ]);
+    expect(keeper.stateOf({ id: "a" })).toMatchObject({
+      status: "ready",
+      keys: 4,
+      error: expect.stringContaining(reason),
+    });
   });
 
   it("does not replace the file that was fetched before", async () => {
@@ -109,7 +111,7 @@ describe("an empty map", () => {
       const { keeper, routed } = keeping(path);
       await keeper.start();
       expect(routed()).toBe("+a no-map");
-      expect(keeper.states()).toMatchObject([{ status: "failed" }]);
+      expect(keeper.stateOf({ id: "a" })).toMatchObject({ status: "failed" });
     }
   });
 

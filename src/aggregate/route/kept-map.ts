@@ -57,17 +57,19 @@ export interface MapState {
   readonly contradicted?: StaleMap | undefined;
 }
 
-interface KeptMapOptions extends MapGuardOptions {
+/** How maps are kept. */
+export interface KeptMapOptions extends MapGuardOptions {
   /** Older maps are not believed where they say absent; default that age does not matter. */
   readonly maxMapAgeMs?: number | undefined;
-  /** Whether the map is fetched here, if it is one to be fetched; default true. */
+  /**
+   * Whether maps are fetched here; default true. False where another process fetches them into the
+   * same folder: they are then taken from there.
+   */
   readonly isFetching?: boolean | undefined;
+  /** How maps are fetched. */
   readonly fetch?: FreshMapOptions | undefined;
   readonly now?: (() => number) | undefined;
-  /** How many bytes the map may have, decompressed; default no more than an index can have. */
-  readonly room?: (() => number) | undefined;
-  /** Another map is in use. */
-  readonly onChange: () => void;
+  /** Called for each map that cannot be fetched or read; the older one stays in use. */
   readonly onFailure?: ((archive: Archive, error: MementoMapError) => void) | undefined;
 }
 
@@ -79,8 +81,10 @@ interface KeptMapOptions extends MapGuardOptions {
 export class KeptMap {
   /** As the list has it now. */
   archive: Archive;
-  readonly #place: MapPlace;
+  readonly place: MapPlace;
   readonly #options: KeptMapOptions;
+  /** How many bytes the map may have, decompressed. */
+  readonly #room: () => number;
   readonly #fresh: FreshMap | undefined;
   readonly #reloading: Reloading<FileStamp>;
   #map: RoutedMap | undefined;
@@ -90,18 +94,29 @@ export class KeptMap {
   #failures = 0;
   /** When the archive last gave the map, or said that it is unchanged. */
   #confirmedAt = 0;
-  /** The file is as it was fetched, and what is fetched is checked. */
-  #isChecked = false;
 
-  constructor(archive: Archive, place: MapPlace, options: KeptMapOptions) {
+  /** @param onChange called when another map is in use. */
+  constructor(
+    archive: Archive,
+    place: MapPlace,
+    options: KeptMapOptions,
+    {
+      room = () => MAX_INDEX_BYTES,
+      onChange,
+    }: { readonly room?: () => number; readonly onChange: () => void },
+  ) {
     this.archive = archive;
-    this.#place = place;
+    this.place = place;
     this.#options = options;
+    this.#room = room;
     this.#reloading = new Reloading({
       source: place.path,
       // A map that was not fetched yet is not a fault.
       stamp: () => (place.address === undefined ? stampOf(place.path) : this.#fetchedStamp()),
-      take: (stamp) => this.#take(stamp),
+      take: async (stamp) => {
+        await this.#take(stamp);
+        onChange();
+      },
       onFailure: (error, isNews) => {
         this.#failures += 1;
         if (isNews) options.onFailure?.(this.archive, error);
@@ -115,22 +130,10 @@ export class KeptMap {
       onAnswered: ({ status }) => {
         this.#confirmedAt = (options.now ?? Date.now)();
         // A new version clears the error when it is in use.
-        if (status === "fetched") this.#isChecked = true;
-        else this.#reloading.confirm();
+        if (status !== "fetched") this.#reloading.confirm();
       },
       onFailure: (error) => this.#reloading.fail(error),
     });
-  }
-
-  /** Whether this is where the map is. */
-  isAt({ path, address, isDirect }: MapPlace): boolean {
-    const own = this.#place;
-    return path === own.path && address === own.address && isDirect === own.isDirect;
-  }
-
-  /** The file it is in. */
-  get path(): string {
-    return this.#place.path;
   }
 
   /** Whether the map is one that is fetched. */
@@ -143,28 +146,24 @@ export class KeptMap {
   }
 
   get state(): MapState {
-    const map = this.#map;
+    const index = this.#map?.index;
     return {
       archive: this.archive,
       status: this.#status(),
-      keys: map?.index.keyCount ?? 0,
-      bytes: map?.index.size ?? 0,
-      ...(map?.index instanceof PackedLookup ? { isPacked: true } : {}),
-      updatedAt: map?.updatedAt,
+      keys: index?.keyCount ?? 0,
+      bytes: index?.size ?? 0,
+      ...(index instanceof PackedLookup ? { isPacked: true } : {}),
+      updatedAt: this.#map?.updatedAt,
       fetchedAt: this.#fetchedAt,
       error: this.#reloading.error?.describe(),
       failures: this.#failures,
     };
   }
 
-  /** Fetches the map, where it is one to be fetched, and from then on whenever it is due. */
-  async fetch(): Promise<void> {
-    if (this.#fresh === undefined) return;
-    await this.#fresh.start();
-    await this.check();
-  }
-
-  /** Asks for a new version now, where the map is one to be fetched; and looks at the file. */
+  /**
+   * Asks for a new version now, where the map is one to be fetched, and from then on whenever it is due; and
+   * looks at the file.
+   */
   async refresh(): Promise<void> {
     await this.#fresh?.refresh();
     await this.check();
@@ -189,7 +188,7 @@ export class KeptMap {
 
   /** Undefined also for a file that was fetched from elsewhere: it may be another archive's map. */
   async #fetchedStamp(): Promise<FileStamp | undefined> {
-    const { path, address = "" } = this.#place;
+    const { path, address = "" } = this.place;
     const state = await readJson<FetchState>(statePath(path));
     // Another process fetches it, and writes this file whenever the archive has confirmed the map.
     if (this.#fresh === undefined) {
@@ -199,9 +198,21 @@ export class KeptMap {
     return isOther ? undefined : stampIfThere(path);
   }
 
-  async #take(stamp: FileStamp): Promise<void> {
+  async #take({ mtimeMs }: FileStamp): Promise<void> {
+    const { path } = this.place;
     try {
-      await this.#read(stamp);
+      const index = await readMap(path, this.#room());
+      const extent =
+        index instanceof PackedLookup
+          ? packedExtent(index.header)
+          : await extentOf(slices(index.bytes));
+      if (this.#extent !== undefined && extent !== undefined) {
+        refuseShrunk(this.#extent, extent, path, this.#options);
+      }
+      if (index.isEmpty) throw noRecords(path);
+      this.#map = this.#routedMap(index, mtimeMs);
+      this.#extent = extent;
+      this.#fetchedAt = mtimeMs;
     } catch (error) {
       // A fetched map with faults is of no use: without it, it is fetched again. One that is too large is not.
       const isFaulty =
@@ -209,40 +220,24 @@ export class KeptMap {
       if (isFaulty && this.#fresh !== undefined) await this.#remove();
       throw error;
     }
-    this.#options.onChange();
   }
 
-  async #read({ mtimeMs }: FileStamp): Promise<void> {
-    const isChecked = this.#isChecked;
-    this.#isChecked = false;
-    const { path } = this.#place;
-    const index = await readMap(path, { isChecked, maxBytes: this.#options.room?.() });
-    const extent =
-      index instanceof PackedLookup
-        ? packedExtent(index.header)
-        : await extentOf(slices(index.bytes));
-    const old = this.#extent;
-    if (old !== undefined && extent !== undefined) {
-      refuseShrunk(old, extent, path, this.#options);
-    }
-    if (index.isEmpty) throw noRecords(path);
-    const updatedAt = updatedAtOf(index.headers);
+  #routedMap(index: RoutedMap["index"], mtimeMs: number): RoutedMap {
     const { maxMapAgeMs = Infinity } = this.#options;
+    const updatedAt = updatedAtOf(index.headers);
     const madeAt = updatedAt ?? mtimeMs;
     const confirmedAt = (): number => this.#confirmedAt;
-    this.#map = {
+    return {
       index,
       updatedAt,
       get staleAt() {
         return Math.max(madeAt, confirmedAt()) + maxMapAgeMs;
       },
     };
-    this.#extent = extent;
-    this.#fetchedAt = mtimeMs;
   }
 
   async #remove(): Promise<void> {
-    const { path } = this.#place;
+    const { path } = this.place;
     // A file that was not fetched belongs to somebody else; it does not keep a map from being fetched.
     if ((await readJson<FetchState>(statePath(path))) === undefined) return;
     await rm(path, { force: true }).catch((error: unknown) =>
@@ -272,16 +267,15 @@ export async function pause(): Promise<void> {
  *
  * Holds the map and its index; of a packed map, its bytes.
  *
- * @param options `isChecked`: the lines were checked when the file was written.
  * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_CUT; MM_LIMIT for maps that are larger.
  */
 export async function readMap(
   path: string,
-  options: { readonly isChecked?: boolean; readonly maxBytes?: number | undefined } = {},
+  maxBytes: number = MAX_INDEX_BYTES,
 ): Promise<RoutedMap["index"]> {
-  const bytes = await plainBytes(path, Math.min(MAX_INDEX_BYTES, options.maxBytes ?? Infinity));
+  const bytes = await plainBytes(path, Math.min(MAX_INDEX_BYTES, maxBytes));
   if (isPacked(bytes)) return PackedLookup.ofInSlices(bytes, { source: path, pause });
-  if (options.isChecked !== true) await check(bytes, path);
+  await check(bytes, path);
   return MemoryIndex.buildInSlices(bytes, { source: path, pause });
 }
 

@@ -1,50 +1,27 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { internalFault, type MementoMapError } from "../../errors.ts";
 import { type Archive, homeOf } from "./archive.ts";
 import type { MapRouter } from "./map-router.ts";
 import type { RoutedMap } from "./routed-map.ts";
-import type { FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
 import { makeFolder } from "../../files/make-folder.ts";
 import { guardOutputs } from "../../maps/output-guard.ts";
-import type { MapGuardOptions } from "../../maps/map-guard.ts";
-import { KeptMap, type MapPlace, type MapState } from "./kept-map.ts";
+import { KeptMap, type KeptMapOptions, type MapPlace, type MapState } from "./kept-map.ts";
 import { DISCOVERED, isWebAddress } from "./archive-list.ts";
 
-export type { MapState } from "./kept-map.ts";
-
 /** The map of an archive that is in use. */
-export interface HeldMap {
-  readonly archive: Archive;
-  /** The file it is in. */
-  readonly path: string;
-  readonly map: RoutedMap;
-  readonly state: MapState;
-}
+export type HeldMap = KeptMap & { readonly map: RoutedMap };
 
-export interface MapKeeperOptions extends MapGuardOptions {
+export interface MapKeeperOptions extends KeptMapOptions {
   /** Where maps are kept that are fetched; made when it is not there. Default `mapFolder`. */
   readonly folder?: string | undefined;
-  /** Older maps are not believed where they say absent; default that age does not matter. */
-  readonly maxMapAgeMs?: number | undefined;
   /** Bytes of all maps in memory; default 1 GiB. Of it, a map that is fetched may have a quarter. */
   readonly maxMemoryBytes?: number | undefined;
   /** How often to look whether files changed; default 10 s. */
   readonly checkEveryMs?: number | undefined;
-  /**
-   * Whether maps are fetched here; default true. False where another process fetches them into the
-   * same folder: they are then taken from there.
-   */
-  readonly isFetching?: boolean | undefined;
-  /** How maps are fetched. */
-  readonly fetch?: FreshMapOptions | undefined;
-  readonly now?: (() => number) | undefined;
-  /** Called for each map that cannot be fetched or read; the older one stays in use. */
-  readonly onFailure?: ((archive: Archive, error: MementoMapError) => void) | undefined;
   /** Called for what should not have happened while nobody waited; the maps in use stay. */
   readonly onFault?: ((error: MementoMapError) => void) | undefined;
-  /** Called when the router goes by other maps than before. */
-  readonly onChange?: (() => void) | undefined;
 }
 
 const DEFAULT_MEMORY = 2 ** 30;
@@ -63,6 +40,7 @@ const FETCHED_SHARE = 0.25;
 export class MapKeeper {
   readonly #router: MapRouter;
   readonly #options: MapKeeperOptions;
+  readonly #folder: string;
   #archives: readonly Archive[];
   /** By the ids of archives. */
   #kept: ReadonlyMap<string, KeptMap>;
@@ -75,6 +53,7 @@ export class MapKeeper {
   constructor(router: MapRouter, options: MapKeeperOptions = {}) {
     this.#router = router;
     this.#options = options;
+    this.#folder = options.folder ?? mapFolder();
     this.#archives = router.archives;
     this.#kept = this.#keptOf(router.archives, new Map());
   }
@@ -90,7 +69,7 @@ export class MapKeeper {
     await this.#prepareFolder(this.#kept);
     await this.check();
     if (this.#isStopped) return;
-    this.#fetchAll(this.#kept);
+    this.#fetchAll(this.#kept.values());
     this.#timer = setInterval(() => {
       this.check().catch((error: unknown) => this.#report(error));
     }, checkEveryMs).unref();
@@ -108,8 +87,8 @@ export class MapKeeper {
     const before = this.#kept;
     const kept = this.#keptOf(archives, before);
     await this.#prepareFolder(kept);
-    const added = new Map(Array.from(kept).filter(([id, map]) => before.get(id) !== map));
-    await Promise.all(Array.from(added.values(), (map) => map.check()));
+    const added = Array.from(kept.values()).filter((map) => before.get(map.archive.id) !== map);
+    await Promise.all(added.map((map) => map.check()));
     if (this.#isStopped) return;
     this.#archives = archives;
     this.#kept = kept;
@@ -139,29 +118,19 @@ export class MapKeeper {
 
   /** Asks for new versions of all maps now, those that are fetched too; gives the router what is new. */
   async refresh(): Promise<void> {
-    await Promise.all(
-      Array.from(this.#kept.values(), async (kept) => {
-        await kept.refresh();
-        this.#publish();
-      }),
-    );
+    await this.#refresh(this.#kept.values());
   }
 
   /** How the map of an archive is; undefined if none is named for it. */
-  stateOf({ id }: Archive): MapState | undefined {
+  stateOf({ id }: Pick<Archive, "id">): MapState | undefined {
     return this.#kept.get(id)?.state;
   }
 
   /** The maps in use, in the order of the archives. */
   held(): HeldMap[] {
-    return Array.from(this.#kept.values()).flatMap(({ archive, path, map, state }) =>
-      map === undefined ? [] : { archive, path, map, state },
+    return Array.from(this.#kept.values()).filter(
+      (kept): kept is HeldMap => kept.map !== undefined,
     );
-  }
-
-  /** How all maps are, in the order of the archives. */
-  states(): MapState[] {
-    return Array.from(this.#kept.values(), ({ state }) => state);
   }
 
   /** Looks after maps no more; the router keeps those it has. Waits until no file is written to. */
@@ -176,57 +145,61 @@ export class MapKeeper {
     archives: readonly Archive[],
     before: ReadonlyMap<string, KeptMap>,
   ): ReadonlyMap<string, KeptMap> {
-    const { folder = mapFolder() } = this.#options;
     const kept = new Map<string, KeptMap>();
     for (const archive of archives) {
-      const place = placeOf(archive, folder);
+      const place = placeOf(archive, this.#folder);
       if (place === undefined) continue;
       const known = before.get(archive.id);
-      const isKnown = known?.isAt(place) === true;
+      const isKnown = known !== undefined && isDeepStrictEqual(known.place, place);
       kept.set(archive.id, isKnown ? known : this.#newMap(archive, place));
     }
     return kept;
   }
 
   #newMap(archive: Archive, place: MapPlace): KeptMap {
-    const onChange = (): void => {
-      this.#hasChanges = true;
-    };
     const { maxMemoryBytes = DEFAULT_MEMORY, fetch } = this.#options;
     const isFetched = place.address !== undefined;
     const maxBytes = isFetched ? maxMemoryBytes * FETCHED_SHARE : maxMemoryBytes;
-    const room = (): number => {
-      let left = maxMemoryBytes;
-      for (const kept of this.#kept.values()) if (kept !== map) left -= kept.state.bytes;
-      return Math.max(0, Math.min(left, maxBytes));
-    };
-    const options = { ...this.#options, fetch: { maxBytes, ...fetch }, room, onChange };
-    const map: KeptMap = new KeptMap(archive, place, options);
+    const options = { ...this.#options, fetch: { maxBytes, ...fetch } };
+    const map: KeptMap = new KeptMap(archive, place, options, {
+      room: () => {
+        let left = maxMemoryBytes;
+        for (const kept of this.#kept.values()) if (kept !== map) left -= kept.state.bytes;
+        return Math.max(0, Math.min(left, maxBytes));
+      },
+      onChange: () => {
+        this.#hasChanges = true;
+      },
+    });
     return map;
   }
 
   /** Makes the folder for maps that are fetched; none of them may replace a map that others write. */
   async #prepareFolder(kept: ReadonlyMap<string, KeptMap>): Promise<void> {
-    const { folder = mapFolder() } = this.#options;
     const maps = Array.from(kept.values());
     const fetched = maps.filter(({ isFetched }) => isFetched);
     if (fetched.length === 0) return;
-    await makeFolder(folder);
-    const inputs = maps.filter(({ isFetched }) => !isFetched).map(({ path }) => path);
-    const outputs = fetched.map(({ path }) => ({ path, kind: "map" as const }));
+    await makeFolder(this.#folder);
+    const inputs = maps.filter(({ isFetched }) => !isFetched).map(({ place }) => place.path);
+    const outputs = fetched.map(({ place }) => ({ path: place.path, kind: "map" as const }));
     // What else is in the folder was fetched before: a damaged map is replaced.
     await guardOutputs(outputs, { inputs, force: true });
   }
 
   /** Begins to fetch maps; `#fetching` is over when all have been fetched once. */
-  #fetchAll(kept: ReadonlyMap<string, KeptMap>): void {
-    const fetching = Array.from(kept.values(), async (map) => {
-      await map.fetch();
-      this.#publish();
-    });
-    this.#fetching = Promise.all([this.#fetching, ...fetching]).then(
+  #fetchAll(kept: Iterable<KeptMap>): void {
+    this.#fetching = Promise.all([this.#fetching, this.#refresh(kept)]).then(
       () => undefined,
       (error: unknown) => this.#report(error),
+    );
+  }
+
+  async #refresh(all: Iterable<KeptMap>): Promise<void> {
+    await Promise.all(
+      Array.from(all, async (kept) => {
+        await kept.refresh();
+        this.#publish();
+      }),
     );
   }
 
@@ -239,10 +212,8 @@ export class MapKeeper {
   #publish(): void {
     if (!this.#hasChanges) return;
     this.#hasChanges = false;
-    const maps = new Map<string, RoutedMap>();
-    for (const [id, { map }] of this.#kept) if (map !== undefined) maps.set(id, map);
+    const maps = new Map(this.held().map(({ archive, map }) => [archive.id, map]));
     this.#router.replaceMaps(maps, this.#archives);
-    this.#options.onChange?.();
   }
 }
 
@@ -250,15 +221,6 @@ export class MapKeeper {
 export function mapFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const caches = env["XDG_CACHE_HOME"] ?? env["LOCALAPPDATA"] ?? join(homedir(), ".cache");
   return join(caches, "mementomap", "maps");
-}
-
-/** The files of all maps that are files. */
-export function mapFilesOf(archives: readonly Archive[]): string[] {
-  return archives.flatMap(({ mementomap }) =>
-    mementomap === undefined || mementomap === DISCOVERED || isWebAddress(mementomap)
-      ? []
-      : [mementomap],
-  );
 }
 
 function placeOf(archive: Archive, folder: string): MapPlace | undefined {
@@ -271,4 +233,10 @@ function placeOf(archive: Archive, folder: string): MapPlace | undefined {
   return isWebAddress(mementomap)
     ? { path, address: mementomap, isDirect: "if-map" }
     : { path: mementomap };
+}
+
+/** The files of all maps that are files. */
+export function mapFilesOf(archives: readonly Archive[]): string[] {
+  const places = archives.map((archive) => placeOf(archive, ""));
+  return places.flatMap((place) => (place?.address === undefined && place ? [place.path] : []));
 }

@@ -3,7 +3,7 @@ import type { LearningReport } from "../learn/learning-report.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { plainPath } from "../../http/router.ts";
 import type { ListState } from "../route/archive-list.ts";
-import type { MapState } from "../route/map-keeper.ts";
+import type { MapState } from "../route/kept-map.ts";
 import { bySpan } from "../span-ring.ts";
 import { joinHistories, type Share } from "../statistics.ts";
 import type { Exchange } from "./exchange.ts";

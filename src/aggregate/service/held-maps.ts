@@ -44,7 +44,7 @@ export class HeldMaps {
     return map === undefined ? NO_MAP : exploreReply(map, request);
   }
 
-  #explored({ archive: { id }, map, state, path }: HeldMap): ExploredMap {
+  #explored({ archive: { id }, map, state, place: { path } }: HeldMap): ExploredMap {
     const { index } = map;
     const { fetchedAt = 0, bytes, keys } = state;
     const about = {

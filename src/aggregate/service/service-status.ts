@@ -5,7 +5,7 @@ import type { OpenAggregator } from "./open-aggregator.ts";
 import type { Archive } from "../route/archive.ts";
 import { type LearningReport, learningReport } from "../learn/learning-report.ts";
 import type { ListState } from "../route/archive-list.ts";
-import type { MapState } from "../route/map-keeper.ts";
+import type { MapState } from "../route/kept-map.ts";
 import type { ArchiveCounters, UpstreamState } from "../ask/state.ts";
 
 /** Where the state of the service comes from; looked at for each answer. */
