@@ -135,7 +135,7 @@ function isPresent(source: KeySource, key: Key, period?: DatetimeRange): boolean
 }
 
 /** What a source says that has found a key, as `find` does. */
-export function answerOf(source: KeySource, key: Key, hit: number): Answer {
+function answerOf(source: KeySource, key: Key, hit: number): Answer {
   if (hit < 0) return { present: false };
   source.answer(key, hit, VERDICT);
   const { present, bytes, start, end } = VERDICT;
