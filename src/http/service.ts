@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isMementoMapError } from "../errors.ts";
+import { isMementoMapError, type MementoMapError } from "../errors.ts";
 import { compressedReply } from "./compress.ts";
 import { type ClientView, TrustedProxies } from "./forwarded.ts";
 import type { RequestHandler } from "./listen.ts";
@@ -302,9 +302,14 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
   }
 }
 
-/** What a handler throws about a request that it cannot understand, as a reply; other errors are thrown on. */
-export function requestFault(error: unknown): Reply {
-  if (isMementoMapError(error)) return problemReply(badRequest(error.message));
+/**
+ * What a handler throws about a request that it cannot understand, as a reply; other errors are thrown on.
+ *
+ * @param code of such errors; default any of ours.
+ */
+export function requestFault(error: unknown, code?: MementoMapError["code"]): Reply {
+  if (isMementoMapError(error) && (code ?? error.code) === error.code)
+    return problemReply(badRequest(error.message));
   throw error;
 }
 

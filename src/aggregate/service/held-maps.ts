@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type ByteSource, MemorySource } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
-import { notFound, problemReply, type Reply } from "../../http/reply.ts";
+import type { Reply } from "../../http/reply.ts";
 import { MapExplorer } from "../../maps/explore/map-explorer.ts";
 import { packedHoldings } from "../../maps/explore/packed-holdings.ts";
 import type { MemoryIndex } from "../../lookup/memory-index.ts";
 import { PackedLookup } from "../../lookup/packed-lookup.ts";
-import { chooseMaps, compareReply } from "../../publish/serve/answer-compare.ts";
-import { type ExploredMap, exploreReply } from "../../publish/serve/answer-explore.ts";
+import { type ExploredMap, Holdings, type HoldingsView } from "../../publish/serve/holdings.ts";
 import { pause } from "../route/kept-map.ts";
 import type { HeldMap, MapKeeper } from "../route/map-keeper.ts";
 
@@ -21,6 +20,7 @@ const CACHE_CONTROL = "no-cache";
  */
 export class HeldMaps {
   readonly #keeper: MapKeeper;
+  readonly #holdings = new Holdings();
   readonly #explorers = new WeakMap<MemoryIndex, Promise<MapExplorer>>();
 
   constructor(keeper: MapKeeper) {
@@ -28,20 +28,9 @@ export class HeldMaps {
   }
 
   /** A part of a map and its children, or what maps have in common, as JSON. */
-  async answer(
-    view: "explore" | "compare",
-    headers: IncomingHttpHeaders,
-    query: URLSearchParams,
-  ): Promise<Reply> {
-    const request = { headers, query, cacheControl: CACHE_CONTROL };
+  answer(view: HoldingsView, headers: IncomingHttpHeaders, query: URLSearchParams): Promise<Reply> {
     const maps = this.#keeper.held().map((held) => this.#explored(held));
-    if (view === "compare") {
-      const chosen = chooseMaps(maps, query);
-      return chosen === undefined ? NO_MAP : compareReply(this, chosen, request);
-    }
-    const id = query.get("map");
-    const map = id === null ? maps[0] : maps.find((each) => each.id === id);
-    return map === undefined ? NO_MAP : exploreReply(map, request);
+    return this.#holdings.reply(maps, { view, headers, query, cacheControl: CACHE_CONTROL });
   }
 
   #explored({ archive: { id }, map, state, place: { path } }: HeldMap): ExploredMap {
@@ -73,8 +62,6 @@ export class HeldMaps {
     return opening;
   }
 }
-
-const NO_MAP = problemReply(notFound("there is no map of this name, or not yet"));
 
 /** What a packed map tells is in the heads of its file. */
 async function holdingsOf(path: string): ReturnType<typeof packedHoldings> {

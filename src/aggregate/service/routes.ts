@@ -11,8 +11,7 @@ import {
 } from "../../memento/datetime.ts";
 import { wantsPage } from "../../page/app-page.ts";
 import type { Aggregation } from "../aggregator.ts";
-import { EXPLORE_QUERY } from "../../publish/serve/answer-explore.ts";
-import { COMPARE_QUERY } from "../../publish/serve/answer-compare.ts";
+import { HOLDINGS_QUERY } from "../../publish/serve/holdings.ts";
 import { noMementoReply } from "./aggregation-reply.ts";
 import type { Exchange } from "./exchange.ts";
 import { proxyReply } from "./memento.ts";
@@ -135,13 +134,13 @@ export const ROUTES: readonly AggregatorRoute[] = [
   }),
   get("explore", "/explore", {
     summary: "A part of a map that the aggregator uses, and its children",
-    query: EXPLORE_QUERY,
+    query: HOLDINGS_QUERY.explore,
     replies: { 200: { type: "application/json", schema: "Slice" } },
     answer: holdings("explore"),
   }),
   get("compare", "/compare", {
     summary: "What maps have in common, and what only one holds",
-    query: COMPARE_QUERY,
+    query: HOLDINGS_QUERY.compare,
     replies: { 200: { type: "application/json", schema: "Comparison" } },
     answer: holdings("compare"),
   }),

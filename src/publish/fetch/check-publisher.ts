@@ -1,29 +1,30 @@
-import { formatAmount } from "../../format.ts";
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { MemorySource } from "../../bytes/byte-source.ts";
 import { isPacked, joinBytes, LF } from "../../bytes/bytes.ts";
+import { wholeLines } from "../../bytes/lines.ts";
+import { isMementoMapError } from "../../errors.ts";
+import { decompressed } from "../../files/decompress.ts";
+import { digestOf } from "../../files/source-digest.ts";
+import { formatAmount } from "../../format.ts";
+import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
+import { peekHead } from "../../input/stream-lines.ts";
+import { interruptibleChunks } from "../../interruption.ts";
+import { validateMap } from "../../maps/validate-map.ts";
+import { parseLinkHeader } from "../../memento/links.ts";
+import { headersOf as packedHeaders } from "../../packed/packed-file.ts";
+import { checkPacked } from "../../packed/read-packed.ts";
+import { mapHeadOf, type PageMark, pageMark } from "../../ukvs/head.ts";
+import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
+import { lineEnd, nextLine } from "../../ukvs/row.ts";
 import {
   discoverMap,
   type DiscoverOptions,
   type Discovery,
   htmlLinks,
   MEMENTOMAP_RELATION,
-  nextPage,
-  pageVersion,
   webAddress,
 } from "./discover.ts";
-import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
-import { parseLinkHeader } from "../../memento/links.ts";
-import { isMementoMapError } from "../../errors.ts";
-import { mapHeadOf, type PageMark, pageMark } from "../../ukvs/head.ts";
-import { validateMap } from "../../maps/validate-map.ts";
-import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { peekHead } from "../../input/stream-lines.ts";
-import { decompressed } from "../../files/decompress.ts";
-import { headersOf as packedHeaders } from "../../packed/packed-file.ts";
-import { checkPacked } from "../../packed/read-packed.ts";
-import { MapReader, type ReadMap } from "./map-reader.ts";
-import { interruptibleChunks } from "../../interruption.ts";
+import { neighbourPage, pageVersion } from "./pages.ts";
 
 interface Rule {
   readonly level: "MUST" | "SHOULD";
@@ -79,277 +80,261 @@ export async function* checkPublisher(
 ): AsyncGenerator<Finding, void, undefined> {
   const { signal } = options;
   const found = await discoverMap(client, address, options);
-  const checks = new PublisherChecks(client, webAddress(address).href, found, signal);
-  yield* interruptibleChunks(checks.run(), signal);
-}
-
-interface Whole extends ReadMap {
-  readonly response: HttpResponse;
-  /** The description of a packed map. */
-  readonly packed?: UkvsHeaders | undefined;
-}
-
-class PublisherChecks {
-  readonly #client: HttpClient;
-  readonly #address: string;
-  readonly #found: Discovery;
-  readonly #signal: AbortSignal | undefined;
-
-  constructor(
-    client: HttpClient,
-    address: string,
-    found: Discovery,
-    signal: AbortSignal | undefined,
-  ) {
-    this.#client = client;
-    this.#address = address;
-    this.#found = found;
-    this.#signal = signal;
-  }
-
-  async *run(): AsyncGenerator<Finding, void, undefined> {
-    const { method, url } = this.#found;
-    const isThirdParty = new URL(this.#address).origin !== new URL(this.#found.archive).origin;
-    const place = `the map is at ${url}, found by ${method}`;
-    // A third party must not have it at its own well-known URI.
-    if (isThirdParty) yield skipped("P1", `${place}; the archive is elsewhere`);
-    else yield judged("P1", method === "well-known", place);
-    const faults: string[] = [];
-    const whole = await this.#readWhole(faults);
-    const sound = `the map has ${whole.bytes} bytes and no fault`;
-    yield judged("P2", faults.length === 0, faults[0] ?? sound);
-    yield this.#identity(whole);
-    yield* this.#validators(whole.response);
-    yield* this.#ranges(whole);
-    yield* this.#compression(whole);
-    yield* this.#metadata(whole.response);
-    yield await this.#announcement();
-    yield* this.#pages(whole);
-  }
-
-  #get(
-    url: string,
-    more: Record<string, string> = {},
-    method: "GET" | "HEAD" = "GET",
-  ): Promise<HttpResponse> {
+  const { href } = webAddress(address);
+  const get: Get = (url, more = {}, method = "GET") => {
     const headers = { "Accept-Encoding": "identity", ...more };
-    return this.#client.request(url, { method, headers, signal: this.#signal });
-  }
+    return client.request(url, { method, headers, signal });
+  };
+  yield* interruptibleChunks(findings(get, href, found), signal);
+}
 
-  async #readWhole(faults: string[]): Promise<Whole> {
-    const response = await this.#get(this.#found.url);
-    const reader = new MapReader();
-    const body = decompressed(response.body, { source: this.#found.url });
-    const { head, chunks } = await peekHead(reader.passing(body));
-    let packed: UkvsHeaders | undefined;
-    if (isPacked(head)) {
-      packed = await this.#readPacked(chunks, faults);
+type Get = (
+  url: string,
+  headers?: Readonly<Record<string, string>>,
+  method?: "GET" | "HEAD",
+) => Promise<HttpResponse>;
+
+type Findings = AsyncGenerator<Finding, void, undefined>;
+
+async function* findings(get: Get, address: string, found: Discovery): Findings {
+  const { method, url, archive } = found;
+  const place = `the map is at ${url}, found by ${method}`;
+  // A third party must not have it at its own well-known URI.
+  yield new URL(address).origin === new URL(archive).origin
+    ? judged("P1", method === "well-known", place)
+    : skipped("P1", `${place}; the archive is elsewhere`);
+  const records = createHash("sha256");
+  const response = await get(url);
+  const whole = await readMap(response, url, records);
+  const { faults, bytes } = whole;
+  const [fault = `the map has ${bytes} bytes and no fault`] = faults;
+  yield judged("P2", faults.length === 0, fault);
+  yield identity(whole, found);
+  yield* validators(get, url, response);
+  yield* ranges(get, url, whole);
+  if (whole.packed === undefined) {
+    yield* compression(get, url, response, whole.digest);
+  } else {
+    yield skipped("P9", "a packed map does not become smaller");
+    yield skipped("P10", "a packed map does not become smaller");
+  }
+  yield* metadata(get, url, response);
+  yield await announcement(get, address);
+  yield whole.packed === undefined
+    ? await pages(get, url, whole, records.digest("hex"))
+    : skipped("P15", "a packed map has no pages");
+}
+
+/** What is known of a map, or a page of one, that was read through. */
+interface ReadMap {
+  /** Decompressed. */
+  readonly bytes: number;
+  readonly digest: string;
+  readonly start: Uint8Array;
+  readonly faults: readonly string[];
+  /** The description of a packed map. */
+  readonly packed: UkvsHeaders | undefined;
+}
+
+/**
+ * Reads a map through. Of one in text a chunk is held, one that is packed is held whole.
+ *
+ * @param records takes the lines behind the headers as `split` writes them: without blank lines and CR. A map
+ *   may have them, and its pages have not.
+ */
+async function readMap(response: HttpResponse, url: string, records: Hash): Promise<ReadMap> {
+  const all = createHash("sha256");
+  let bytes = 0;
+  const noted = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of decompressed(response.body, { source: url })) {
+      all.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  const { head: start, chunks } = await peekHead(noted());
+  const faults = response.status === 200 ? [] : [`status ${response.status}`];
+  let packed: UkvsHeaders | undefined;
+  try {
+    if (isPacked(start)) {
+      const parts: Uint8Array[] = [];
+      for await (const chunk of chunks) parts.push(chunk.slice());
+      const { header } = await checkPacked(new MemorySource(joinBytes(parts), url));
+      packed = packedHeaders(header);
     } else {
-      for await (const fault of validateMap(chunks)) {
-        if (fault.severity === "error") faults.push(`line ${fault.line}: ${fault.message}`);
-      }
-    }
-    if (response.status !== 200) faults.unshift(`status ${response.status}`);
-    return { response, packed, ...reader.finish() };
-  }
-
-  /** The description of a packed map, which is held while it is checked. */
-  async #readPacked(
-    chunks: AsyncIterable<Uint8Array>,
-    faults: string[],
-  ): Promise<UkvsHeaders | undefined> {
-    const parts: Uint8Array[] = [];
-    for await (const chunk of chunks) parts.push(chunk.slice());
-    try {
-      const source = new MemorySource(joinBytes(parts), this.#found.url);
-      return packedHeaders((await checkPacked(source, { signal: this.#signal })).header);
-    } catch (error) {
-      if (!isMementoMapError(error)) throw error;
-      faults.push(error.message);
-      return undefined;
-    }
-  }
-
-  #identity({ start, packed }: Whole): Finding {
-    const end = start.lastIndexOf(LF) + 1;
-    try {
-      const { id } = packed ?? mapHeadOf(start.subarray(0, end), this.#found.url).headers;
-      const isSame =
-        id !== undefined &&
-        URL.canParse(id) &&
-        new URL(id).host === new URL(this.#found.archive).host;
-      return judged("P3", isSame, id === undefined ? "the map has no !id" : `!id is ${id}`);
-    } catch (error) {
-      if (!isMementoMapError(error)) throw error;
-      return judged("P3", false, error.message);
-    }
-  }
-
-  async *#validators(response: HttpResponse): AsyncGenerator<Finding, void, undefined> {
-    const etag = response.headers.get("etag") ?? "";
-    const tagged = stated(etag, "the ETag is");
-    yield judged("P4", etag.startsWith('"'), tagged ?? "the response has no ETag");
-    const modified = response.headers.get("last-modified") ?? "";
-    const dated = stated(modified, "Last-Modified is");
-    yield judged("P5", dated !== undefined, dated ?? "the response has no Last-Modified");
-    if (etag === "" && modified === "") {
-      yield skipped("P6", "there is no ETag and no Last-Modified to ask with");
-      return;
-    }
-    const condition: Record<string, string> =
-      etag === "" ? { "If-Modified-Since": modified } : { "If-None-Match": etag };
-    const again = await this.#get(this.#found.url, condition);
-    await again.discard();
-    yield judged("P6", again.status === 304, `a conditional request gives ${again.status}`);
-  }
-
-  async *#ranges({ start, bytes }: Whole): AsyncGenerator<Finding, void, undefined> {
-    const to = Math.min(16, start.length) - 1;
-    const part = await this.#get(this.#found.url, { Range: `bytes=1-${to}` });
-    const body = await bodyStart(part, 64);
-    const expected = start.subarray(1, to + 1);
-    const isRight =
-      part.status === 206 &&
-      part.headers.get("content-range") === `bytes 1-${to}/${bytes}` &&
-      Buffer.compare(body, expected) === 0;
-    const but = part.status === 206 && !isRight ? ", but not the bytes asked for" : "";
-    yield judged("P7", isRight, `a range request gives ${part.status}${but}`);
-    if (part.status !== 206) {
-      yield skipped("P8", "ranges are not offered");
-      return;
-    }
-    const beyond = await this.#get(this.#found.url, { Range: `bytes=${bytes}-` });
-    await beyond.discard();
-    yield judged("P8", beyond.status === 416, `a range beyond the end gives ${beyond.status}`);
-  }
-
-  async *#compression(whole: Whole): AsyncGenerator<Finding, void, undefined> {
-    if (whole.packed !== undefined) {
-      yield skipped("P9", "a packed map does not become smaller");
-      yield skipped("P10", "a packed map does not become smaller");
-      return;
-    }
-    const packed = await this.#get(this.#found.url, { "Accept-Encoding": "gzip" });
-    const coding = packed.headers.get("content-encoding") ?? "";
-    const packing = stated(coding, "the map comes as");
-    yield judged("P9", coding === "gzip", packing ?? "the map comes without compression");
-    if (coding !== "gzip") {
-      await packed.discard();
-      yield skipped("P10", "the map does not come as gzip");
-      return;
-    }
-    const reader = new MapReader();
-    for await (const chunk of decompressed(packed.body, { source: this.#found.url }))
-      reader.take(chunk);
-    const vary = packed.headers.get("vary") ?? "";
-    const isTagged =
-      packed.headers.get("etag") === undefined ||
-      packed.headers.get("etag") !== whole.response.headers.get("etag");
-    const wrong = [
-      ...(reader.finish().digest === whole.digest ? [] : ["it decompresses to something else"]),
-      ...(/accept-encoding|\*/i.test(vary) ? [] : ["Vary does not name Accept-Encoding"]),
-      ...(isTagged ? [] : ["both forms have the same strong ETag"]),
-    ];
-    yield judged(
-      "P10",
-      wrong.length === 0,
-      wrong.join("; ") || "the gzip form is the same map, with a tag of its own",
-    );
-  }
-
-  async *#metadata(plain: HttpResponse): AsyncGenerator<Finding, void, undefined> {
-    const head = await this.#get(this.#found.url, {}, "HEAD");
-    await head.discard();
-    const names = ["etag", "content-length", "last-modified"];
-    const other = names.filter((name) => head.headers.get(name) !== plain.headers.get(name));
-    const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
-    yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
-    const origin = plain.headers.get("access-control-allow-origin");
-    const allowed = stated(origin, "Access-Control-Allow-Origin is");
-    yield judged("P12", origin === "*", allowed ?? "there is no Access-Control-Allow-Origin");
-    const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires");
-    const fresh = stated(cache, "the map is fresh for");
-    yield judged("P13", fresh !== undefined, fresh ?? "there is no Cache-Control or Expires");
-  }
-
-  async #announcement(): Promise<Finding> {
-    const page = await this.#get(this.#address);
-    const links = parseLinkHeader(page.headers.get("link") ?? "");
-    const isInHeader = links.some(({ rels }) => rels.includes(MEMENTOMAP_RELATION));
-    const html = new TextDecoder().decode(await bodyStart(page, 512 * 1024));
-    const isInPage = htmlLinks(html, MEMENTOMAP_RELATION).hrefs.length > 0;
-    const where = isInHeader
-      ? "the Link header names the map"
-      : isInPage
-        ? "a link element names the map"
-        : `${this.#address} has no link to the map`;
-    return judged("P14", isInHeader || isInPage, where);
-  }
-
-  async *#pages(whole: Whole): AsyncGenerator<Finding, void, undefined> {
-    if (whole.packed !== undefined) {
-      yield skipped("P15", "a packed map has no pages");
-      return;
-    }
-    const { url } = this.#found;
-    // What is found may be the first page itself; then there is no whole to compare with.
-    const isFirst = headersOf(whole.start, url)?.mark !== undefined;
-    const walk = await this.#walkPages(isFirst ? url : new URL("?page=1", url).href);
-    if (walk === undefined) yield skipped("P15", "the map is not offered in pages");
-    else if (walk.fault !== undefined) yield judged("P15", false, walk.fault);
-    else {
-      const isWhole = isFirst || walk.recordsDigest === whole.recordsDigest;
-      const pages = formatAmount(walk.count, "page");
-      const said = isFirst
-        ? `${pages}, linked and in order`
-        : `${pages} ${isWhole ? "with the records of the map" : "with other records than the map"}`;
-      yield judged("P15", isWhole, `the map is offered in ${said}`);
-    }
-  }
-
-  /** Follows the links from the first page to the last; undefined where there is no first page. */
-  async #walkPages(first: string): Promise<PageWalk | undefined> {
-    const records = createHash("sha256");
-    let url = first;
-    let before: PageHead | undefined;
-    for (let number = 1; number <= MAX_CHECKED_PAGES; number += 1) {
-      const response = await this.#get(url);
-      const reader = new MapReader(records);
-      const chunks = decompressed(response.body, { source: url });
-      const faults: string[] = [];
-      for await (const { line, message } of validateMap(reader.passing(chunks), {
-        isOnlyErrors: true,
-      })) {
+      const lines = addingRecords(wholeLines(chunks, url), records);
+      for await (const { line, message } of validateMap(lines, { isOnlyErrors: true })) {
         faults.push(`line ${line}: ${message}`);
       }
-      const page = response.status === 200 ? headersOf(reader.finish().start, url) : undefined;
-      const mark = page?.mark;
-      if (page === undefined || mark === undefined) {
-        if (before === undefined) return undefined;
-        return failed(number, `${url} is not a page of the map (status ${response.status})`);
-      }
-      if (faults.length > 0) return failed(number, `${url} has a fault: ${faults[0]}`);
-      const wrong = wrongPage(number, page, before);
-      if (wrong !== undefined) return failed(number, `${url} ${wrong}`);
-      if (number === mark.of) return { count: number, recordsDigest: records.digest("hex") };
-      const link = { url: response.url, link: response.headers.get("link"), headers: page.headers };
-      const next = nextPage(link, mark);
-      if ("fault" in next) return failed(number, next.fault);
-      ({ url } = next);
-      before = page;
     }
-    return failed(MAX_CHECKED_PAGES, `there are more than ${MAX_CHECKED_PAGES} pages`);
+  } catch (error) {
+    if (!isMementoMapError(error) || error.code === "MM_HTTP") throw error;
+    faults.push(error.message);
+  }
+  return { bytes, digest: all.digest("hex"), start, faults, packed };
+}
+
+async function* addingRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  records: Hash,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let isInHeaders = true;
+  for await (const lines of chunks) {
+    for (let at = 0; at < lines.length;) {
+      const end = lineEnd(lines, at);
+      if (end > at) isInHeaders &&= startsHeader(lines[at]);
+      if (end > at && !isInHeaders) records.update(lines.subarray(at, end)).update("\n");
+      at = nextLine(lines, end);
+    }
+    yield lines;
   }
 }
 
-interface PageWalk {
-  readonly count: number;
-  readonly fault?: string;
-  readonly recordsDigest: string;
+function identity({ start, packed }: ReadMap, { url, archive }: Discovery): Finding {
+  try {
+    const { id } = packed ?? mapHeadOf(start.subarray(0, start.lastIndexOf(LF) + 1), url).headers;
+    if (id === undefined) return judged("P3", false, "the map has no !id");
+    const isSame = URL.canParse(id) && new URL(id).host === new URL(archive).host;
+    return judged("P3", isSame, `!id is ${id}`);
+  } catch (error) {
+    if (!isMementoMapError(error)) throw error;
+    return judged("P3", false, error.message);
+  }
 }
 
-function failed(count: number, fault: string): PageWalk {
-  return { count, fault, recordsDigest: "" };
+async function* validators(get: Get, url: string, { headers }: HttpResponse): Findings {
+  const etag = headers.get("etag") ?? "";
+  const tagged = stated(etag, "the ETag is");
+  yield judged("P4", etag.startsWith('"'), tagged ?? "the response has no ETag");
+  const modified = headers.get("last-modified") ?? "";
+  const dated = stated(modified, "Last-Modified is");
+  yield judged("P5", dated !== undefined, dated ?? "the response has no Last-Modified");
+  if (etag === "" && modified === "") {
+    yield skipped("P6", "there is no ETag and no Last-Modified to ask with");
+    return;
+  }
+  const condition: Record<string, string> =
+    etag === "" ? { "If-Modified-Since": modified } : { "If-None-Match": etag };
+  const { status } = await discarded(get(url, condition));
+  yield judged("P6", status === 304, `a conditional request gives ${status}`);
+}
+
+async function* ranges(get: Get, url: string, { start, bytes }: ReadMap): Findings {
+  const to = Math.min(16, start.length) - 1;
+  const part = await get(url, { Range: `bytes=1-${to}` });
+  const { status, headers } = part;
+  const body = await bodyStart(part, 64);
+  const isRight =
+    status === 206 &&
+    headers.get("content-range") === `bytes 1-${to}/${bytes}` &&
+    Buffer.compare(body, start.subarray(1, to + 1)) === 0;
+  const but = status === 206 && !isRight ? ", but not the bytes asked for" : "";
+  yield judged("P7", isRight, `a range request gives ${status}${but}`);
+  if (status !== 206) {
+    yield skipped("P8", "ranges are not offered");
+    return;
+  }
+  const beyond = await discarded(get(url, { Range: `bytes=${bytes}-` }));
+  yield judged("P8", beyond.status === 416, `a range beyond the end gives ${beyond.status}`);
+}
+
+async function* compression(get: Get, url: string, plain: HttpResponse, digest: string): Findings {
+  const packed = await get(url, { "Accept-Encoding": "gzip" });
+  const { headers } = packed;
+  const coding = headers.get("content-encoding") ?? "";
+  const packing = stated(coding, "the map comes as");
+  yield judged("P9", coding === "gzip", packing ?? "the map comes without compression");
+  if (coding !== "gzip") {
+    await packed.discard();
+    yield skipped("P10", "the map does not come as gzip");
+    return;
+  }
+  const isSame = (await digestOf(decompressed(packed.body, { source: url }))) === digest;
+  const etag = headers.get("etag");
+  const isTagged = etag === undefined || etag !== plain.headers.get("etag");
+  const wrong = [
+    ...(isSame ? [] : ["it decompresses to something else"]),
+    ...(/accept-encoding|\*/i.test(headers.get("vary") ?? "")
+      ? []
+      : ["Vary does not name Accept-Encoding"]),
+    ...(isTagged ? [] : ["both forms have the same strong ETag"]),
+  ];
+  const sound = "the gzip form is the same map, with a tag of its own";
+  yield judged("P10", wrong.length === 0, wrong.join("; ") || sound);
+}
+
+async function* metadata(get: Get, url: string, plain: HttpResponse): Findings {
+  const head = await discarded(get(url, {}, "HEAD"));
+  const names = ["etag", "content-length", "last-modified"];
+  const other = names.filter((name) => head.headers.get(name) !== plain.headers.get(name));
+  const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
+  yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
+  const origin = plain.headers.get("access-control-allow-origin");
+  const allowed = stated(origin, "Access-Control-Allow-Origin is");
+  yield judged("P12", origin === "*", allowed ?? "there is no Access-Control-Allow-Origin");
+  const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires");
+  const fresh = stated(cache, "the map is fresh for");
+  yield judged("P13", fresh !== undefined, fresh ?? "there is no Cache-Control or Expires");
+}
+
+async function announcement(get: Get, address: string): Promise<Finding> {
+  const page = await get(address);
+  const links = parseLinkHeader(page.headers.get("link") ?? "");
+  const isInHeader = links.some(({ rels }) => rels.includes(MEMENTOMAP_RELATION));
+  const html = new TextDecoder().decode(await bodyStart(page, 512 * 1024));
+  const isInPage = htmlLinks(html, MEMENTOMAP_RELATION).hrefs.length > 0;
+  const where = isInHeader
+    ? "the Link header names the map"
+    : isInPage
+      ? "a link element names the map"
+      : `${address} has no link to the map`;
+  return judged("P14", isInHeader || isInPage, where);
+}
+
+/** Follows the links from the first page to the last. */
+async function pages(
+  get: Get,
+  url: string,
+  { start }: ReadMap,
+  wholeRecords: string,
+): Promise<Finding> {
+  // What is found may be the first page itself; then there is no whole to compare with.
+  const isFirst = headersOf(start, url)?.mark !== undefined;
+  const records = createHash("sha256");
+  let next = isFirst ? url : new URL("?page=1", url).href;
+  let before: PageHead | undefined;
+  for (let number = 1; number <= MAX_CHECKED_PAGES; number += 1) {
+    const at = next;
+    const response = await get(at);
+    const read = await readMap(response, at, records);
+    const page = response.status === 200 ? headersOf(read.start, at) : undefined;
+    if (page?.mark === undefined) {
+      if (before === undefined) return skipped("P15", "the map is not offered in pages");
+      const message = `${at} is not a page of the map (status ${response.status})`;
+      return judged("P15", false, message);
+    }
+    const [fault] = read.faults;
+    const wrong = fault === undefined ? wrongPage(number, page, before) : `has a fault: ${fault}`;
+    if (wrong !== undefined) return judged("P15", false, `${at} ${wrong}`);
+    if (number === page.mark.of) {
+      const isWhole = isFirst || records.digest("hex") === wholeRecords;
+      const what = isFirst
+        ? ", linked and in order"
+        : ` with ${isWhole ? "the records of the map" : "other records than the map"}`;
+      return judged("P15", isWhole, `the map is offered in ${formatAmount(number, "page")}${what}`);
+    }
+    const link = { url: response.url, link: response.headers.get("link"), headers: page.headers };
+    const found = neighbourPage(link, number);
+    if ("fault" in found) return judged("P15", false, found.fault);
+    next = found.url;
+    before = page;
+  }
+  return judged("P15", false, `there are more than ${MAX_CHECKED_PAGES} pages`);
+}
+
+async function discarded(response: Promise<HttpResponse>): Promise<HttpResponse> {
+  await (await response).discard();
+  return response;
 }
 
 interface PageHead {

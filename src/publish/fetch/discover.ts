@@ -4,7 +4,6 @@ import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { parseLinkHeader } from "../../memento/links.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { checkSignal, interruptible } from "../../interruption.ts";
-import { isJsonObject, type UkvsHeaders } from "../../ukvs/header.ts";
 
 /** The link relation, and the suffix of the well-known URI. */
 export const MEMENTOMAP_RELATION = "mementomap";
@@ -63,22 +62,29 @@ export function discoverMap(
     const site = webAddress(address);
     const archive = webAddress(wanted);
     const attempts: Attempt[] = [];
-    const isAt = async ({ method, url }: Candidate): Promise<boolean> => {
+    const isAt = async (method: DiscoveryMethod, url: string): Promise<boolean> => {
       const outcome = await tryMap(client, url, signal);
       attempts.push({ method, url, outcome });
       return outcome === FOUND;
     };
     if (site.origin === archive.origin) {
       const url = new URL(`/.well-known/${MEMENTOMAP_RELATION}`, site).href;
-      const found = { method: "well-known", url } as const;
-      if (await isAt(found)) return { ...found, archive: archive.href, attempts };
+      const method = "well-known";
+      if (await isAt(method, url)) return { url, method, archive: archive.href, attempts };
     }
     const page = await client.request(site.href, {
       headers: { Accept: "text/html, */*;q=0.5", "Accept-Encoding": "identity" },
       signal,
     });
-    for (const found of await candidates(page, site, archive, attempts)) {
-      if (await isAt(found)) return { ...found, archive: archive.href, attempts };
+    for (const { method, target, base, about } of await linksOf(page, attempts)) {
+      const url = resolved(target, base);
+      if (url === undefined) {
+        attempts.push({ method, url: target, outcome: "no web address" });
+      } else if (!isAbout(about, site, page.url, archive)) {
+        attempts.push({ method, url, outcome: `is about ${about ?? "something else"}` });
+      } else if (await isAt(method, url)) {
+        return { url, method, archive: archive.href, attempts };
+      }
     }
     const tried = attempts.map(({ method, url, outcome }) => `${method} ${url}: ${outcome}`);
     throw new MementoMapError(
@@ -123,43 +129,41 @@ async function tryMap(
 
 interface Candidate {
   readonly method: DiscoveryMethod;
-  readonly url: string;
+  readonly target: string;
+  /** What the target is relative to. */
+  readonly base: string;
+  /** The address that the link is about; undefined where it is none of the web. */
+  readonly about: string | undefined;
 }
 
-async function candidates(
-  page: HttpResponse,
-  site: URL,
-  archive: URL,
-  attempts: Attempt[],
-): Promise<Candidate[]> {
-  const found: Candidate[] = [];
-  const note = (method: DiscoveryMethod, url: string, outcome: string): void => {
-    attempts.push({ method, url, outcome });
-  };
-  const links = parseLinkHeader(page.headers.get("link") ?? "").filter(({ rels }) =>
-    rels.includes(MEMENTOMAP_RELATION),
-  );
-  for (const { target, anchor } of links) {
-    const url = resolved(target, page.url);
-    const about = anchor === undefined ? page.url : resolved(anchor, page.url);
-    if (url === undefined) note("link-header", target, "no web address");
-    else if (isAbout(about, site, page.url, archive)) found.push({ method: "link-header", url });
-    else note("link-header", url, `is about ${about ?? "something else"}`);
+/** The links to maps in the header and the text of a page. */
+async function linksOf(page: HttpResponse, attempts: Attempt[]): Promise<Candidate[]> {
+  const { url } = page;
+  const inHeader = parseLinkHeader(page.headers.get("link") ?? "")
+    .filter(({ rels }) => rels.includes(MEMENTOMAP_RELATION))
+    .map(({ target, anchor }): Candidate => {
+      const about = anchor === undefined ? url : resolved(anchor, url);
+      return { method: "link-header", target, base: url, about };
+    });
+  if (inHeader.length === 0) {
+    attempts.push({ method: "link-header", url, outcome: "no such link" });
   }
-  if (links.length === 0) note("link-header", page.url, "no such link");
   const isHtml = /html/i.test(page.headers.get("content-type") ?? "");
   const html = new TextDecoder().decode(await bodyStart(page, isHtml ? MAX_HTML_BYTES : 0));
-  const { base, hrefs } = htmlLinks(html, MEMENTOMAP_RELATION);
-  const from = resolved(base ?? "", page.url) ?? page.url;
-  for (const href of hrefs) {
-    const url = resolved(href, from);
-    // A link element has no anchor: it is about the page it stands in.
-    if (url !== undefined && isAbout(page.url, site, page.url, archive)) {
-      found.push({ method: "html-link", url });
-    } else note("html-link", href, "is about another archive, or no web address");
+  const { base: written = "", hrefs } = htmlLinks(html, MEMENTOMAP_RELATION);
+  if (hrefs.length === 0) {
+    const outcome = isHtml ? "no such element" : "no HTML page";
+    attempts.push({ method: "html-link", url, outcome });
   }
-  if (hrefs.length === 0) note("html-link", page.url, isHtml ? "no such element" : "no HTML page");
-  return found;
+  const base = resolved(written, url) ?? url;
+  // A link element has no anchor: it is about the page it stands in.
+  const inText = hrefs.map((target): Candidate => ({
+    method: "html-link",
+    target,
+    base,
+    about: url,
+  }));
+  return [...inHeader, ...inText];
 }
 
 /** Whether a link speaks of the archive: of its address, or of the site that address leads to. */
@@ -195,11 +199,9 @@ interface HtmlLinks {
   readonly hrefs: readonly string[];
 }
 
-/** Elements whose content is text, whatever it looks like. */
-const TEXT_ELEMENTS: ReadonlySet<string> = new Set(
-  "noscript script style template textarea title".split(" "),
-);
-const TAG_NAME = /<([a-z][a-z0-9]*)/iy;
+/** A comment, an element whose content is text, or a start tag; what is not closed lasts to the end. */
+const MARKUP =
+  /<!--[^]*?(?:-->|$)|<(noscript|script|style|template|textarea|title)(?![a-z0-9])[^]*?(?:<\/\1|$)|<([a-z][a-z0-9]*)((?:[^>"']|"[^"]*(?:"|$)|'[^']*(?:'|$))*)/gi;
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
 
 /**
@@ -211,57 +213,18 @@ const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)
 export function htmlLinks(html: string, rel: string): HtmlLinks {
   const hrefs: string[] = [];
   let base: string | undefined;
-  for (const { name, text } of tags(html)) {
-    if (name !== "link" && name !== "base") continue;
+  for (const [, , name, text = ""] of html.matchAll(MARKUP)) {
+    const isBase = name?.toLowerCase() === "base";
+    if (!isBase && name?.toLowerCase() !== "link") continue;
     const attributes = attributesOf(text);
     const href = attributes.get("href");
     if (href === undefined) continue;
-    if (name === "base") base ??= href;
+    if (isBase) base ??= href;
     else if ((attributes.get("rel") ?? "").toLowerCase().split(/\s+/).includes(rel)) {
       hrefs.push(href);
     }
   }
   return { base, hrefs };
-}
-
-/** The start tags of a page, each with what stands between its name and its end. */
-function* tags(html: string): Generator<{ name: string; text: string }, void, undefined> {
-  // Only ASCII letters, so that offsets stay what they are.
-  const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  let at = html.indexOf("<");
-  while (at !== -1) {
-    if (html.startsWith("<!--", at)) {
-      const end = html.indexOf("-->", at + 4);
-      if (end === -1) return;
-      at = html.indexOf("<", end);
-      continue;
-    }
-    TAG_NAME.lastIndex = at;
-    const name = TAG_NAME.exec(html)?.[1]?.toLowerCase();
-    if (name === undefined) {
-      at = html.indexOf("<", at + 1);
-      continue;
-    }
-    const start = at + 1 + name.length;
-    const end = tagEnd(html, start);
-    if (end === -1) return;
-    yield { name, text: html.slice(start, end) };
-    const next = TEXT_ELEMENTS.has(name) ? lower.indexOf(`</${name}`, end) : end;
-    if (next === -1) return;
-    at = html.indexOf("<", next + 1);
-  }
-}
-
-/** The offset of the `>` that ends a tag, which is not within quotes; -1 when it never ends. */
-function tagEnd(html: string, start: number): number {
-  for (let at = start; at < html.length; at++) {
-    const letter = html[at];
-    if (letter === ">") return at;
-    if (letter !== '"' && letter !== "'") continue;
-    at = html.indexOf(letter, at + 1);
-    if (at === -1) return -1;
-  }
-  return -1;
 }
 
 function attributesOf(text: string): Map<string, string> {
@@ -290,54 +253,4 @@ function decodeEntities(text: string): string {
       return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : all;
     },
   );
-}
-
-interface LinkedPage {
-  /** Where it came from, after redirects. */
-  readonly url: string;
-  readonly link: string | null | undefined;
-  readonly headers: UkvsHeaders;
-}
-
-type PageRelation = "first" | "prev" | "next" | "last";
-
-/**
- * The address of another page of the same map: by the `Link` header, and by the page itself where a
- * server of plain files sends none. Undefined without such a link.
- */
-export function pageLink(page: LinkedPage, relation: PageRelation): string | undefined {
-  const byHeader = parseLinkHeader(page.link ?? "").find(
-    ({ rels, anchor }) =>
-      rels.includes(relation) && !rels.includes(MEMENTOMAP_RELATION) && anchor === undefined,
-  );
-  const target = byHeader?.target ?? linkWithin(page.headers, relation);
-  return target !== undefined && URL.canParse(target, page.url)
-    ? new URL(target, page.url).href
-    : undefined;
-}
-
-/** The address of the page behind one, or what is wrong with the link to it. */
-export function nextPage(
-  page: LinkedPage,
-  { number, of }: { readonly number: number; readonly of: number },
-): { readonly url: string } | { readonly fault: string } {
-  const url = pageLink(page, "next");
-  if (url === undefined) return { fault: `page ${number} of ${of} has no link to the next` };
-  const { origin } = new URL(url);
-  return origin === new URL(page.url).origin
-    ? { url }
-    : { fault: `page ${number} leads to another site, ${origin}` };
-}
-
-/** What tells pages of one version of a map from those of another; undefined where none is stated. */
-export function pageVersion({ meta }: UkvsHeaders): unknown {
-  const page = meta["page"];
-  return isJsonObject(page) ? page["version"] : undefined;
-}
-
-function linkWithin({ meta }: UkvsHeaders, relation: PageRelation): string | undefined {
-  const page = meta["page"];
-  const links = isJsonObject(page) ? page["links"] : undefined;
-  const target = isJsonObject(links) ? links[relation] : undefined;
-  return typeof target === "string" ? target : undefined;
 }

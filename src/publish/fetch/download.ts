@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { type FileHandle, open, rm, stat } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CachePolicyObject } from "http-cache-semantics";
 import { acceptedForm, type DiscoveryMethod } from "./discover.ts";
@@ -9,14 +9,14 @@ import {
   httpRefusal,
   type HttpResponse,
 } from "../../http/http-client.ts";
-import { ioError, isMementoMapError, type MementoMapError, systemCode } from "../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { isTemporary, pauseWithin, retryAfterMs } from "../../http/retry.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
 import { readJson, writeJson } from "../../files/shared-files.ts";
 
 /** One resource a map was made of: the whole, or a page. */
-export interface FetchedPart {
+interface FetchedPart {
   readonly url: string;
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
@@ -101,7 +101,11 @@ export async function download(
   options: DownloadOptions,
 ): Promise<Download> {
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await tryDownload(url, paths, options);
+    const outcome = await downloadOnce(url, paths, options).catch((error: unknown): Failure => {
+      checkSignal(options.signal);
+      if (!isMementoMapError(error)) throw error;
+      return { error, mayPass: error.code === "MM_HTTP" && isPassingFault(error) };
+    });
     if ("part" in outcome) return outcome;
     const { error, askedMs, mayPass } = outcome;
     if (!mayPass) throw error;
@@ -120,20 +124,6 @@ interface Failure {
   readonly mayPass: boolean;
 }
 
-async function tryDownload(
-  url: string,
-  paths: PartPaths,
-  options: DownloadOptions,
-): Promise<Download | Failure> {
-  try {
-    return await downloadOnce(url, paths, options);
-  } catch (error) {
-    checkSignal(options.signal);
-    if (!isMementoMapError(error)) throw error;
-    return { error, mayPass: error.code === "MM_HTTP" && isPassingFault(error) };
-  }
-}
-
 async function downloadOnce(
   url: string,
   paths: PartPaths,
@@ -141,17 +131,17 @@ async function downloadOnce(
 ): Promise<Download | Failure> {
   const { client, signal } = options;
   const note = await readJson<PartNote>(paths.about);
-  const stored = note?.url === url ? await sizeOf(paths.part) : 0;
-  const headers: Record<string, string> = {
-    "Accept-Encoding": acceptEncoding(),
-    ...acceptedForm(options.packed),
-  };
-  if (note !== undefined && stored > 0) {
-    headers["Range"] = `bytes=${stored}-`;
-    headers["If-Range"] = note.etag;
-  }
-  const response = await client.request(url, { headers, signal });
-  const isRest = response.status === 206 && stored > 0 && continues(response, note, stored);
+  const stored = note?.url === url ? ((await fileSize(paths.part)) ?? 0) : 0;
+  const isResumed = note !== undefined && stored > 0;
+  const response = await client.request(url, {
+    headers: {
+      "Accept-Encoding": acceptEncoding(),
+      ...acceptedForm(options.packed),
+      ...(isResumed ? { Range: `bytes=${stored}-`, "If-Range": note.etag } : {}),
+    },
+    signal,
+  });
+  const isRest = isResumed && continues(response, note, stored);
   if (response.status === 200 || isRest) {
     await store({ url, response }, paths, isRest ? stored : 0, options);
     return downloadOf(response);
@@ -177,66 +167,50 @@ export async function forget(paths: PartPaths): Promise<void> {
 
 async function store(
   { url, response }: { readonly url: string; readonly response: HttpResponse },
-  paths: PartPaths,
+  { part, about }: PartPaths,
   from: number,
-  options: DownloadOptions,
+  { maxBytes, signal, interrupt, onBytes }: DownloadOptions,
 ): Promise<void> {
   const coding = (response.headers.get("content-encoding") ?? "").trim().toLowerCase();
   const declared = Number(response.headers.get("content-length") ?? 0);
-  if (!ACCEPTED_CODINGS.has(coding) || from + declared > options.maxBytes) {
+  if (!ACCEPTED_CODINGS.has(coding) || from + declared > maxBytes) {
     await response.discard();
     throw ACCEPTED_CODINGS.has(coding)
-      ? tooLarge(response.url, options.maxBytes)
+      ? tooLarge(response.url, maxBytes)
       : httpRefusal(response.url, `unexpected Content-Encoding: ${coding}`);
   }
   const etag = response.headers.get("etag") ?? "";
   if (from === 0) {
-    await forget(paths);
+    await forget({ part, about });
     const note: PartNote = { url, etag };
-    if (etag.startsWith('"')) await writeJson(paths.about, note, options.interrupt);
+    if (etag.startsWith('"')) await writeJson(about, note, interrupt);
   }
-  const file = await open(paths.part, from === 0 ? "w" : "r+").catch((error: unknown) => {
-    throw ioError(error, paths.part);
-  });
+  const failed = (error: unknown): never => {
+    throw ioError(error, part);
+  };
+  const file = await open(part, from === 0 ? "w" : "a").catch(failed);
   try {
-    await append(response, { file, path: paths.part }, from, options);
+    let bytes = from;
+    for await (const chunk of response.body) {
+      checkSignal(signal);
+      bytes += chunk.length;
+      if (bytes > maxBytes) {
+        await response.discard();
+        throw tooLarge(response.url, maxBytes);
+      }
+      await file.appendFile(chunk).catch(failed);
+      onBytes?.(chunk.length);
+    }
   } finally {
     await file.close();
   }
 }
 
-async function append(
-  response: HttpResponse,
-  { file, path }: { readonly file: FileHandle; readonly path: string },
-  from: number,
-  { maxBytes, signal, onBytes }: DownloadOptions,
-): Promise<void> {
-  let at = from;
-  for await (const chunk of response.body) {
-    checkSignal(signal);
-    if (at + chunk.length > maxBytes) {
-      await response.discard();
-      throw tooLarge(response.url, maxBytes);
-    }
-    let written = 0;
-    while (written < chunk.length) {
-      const { bytesWritten } = await file
-        .write(chunk, written, chunk.length - written, at)
-        .catch((error: unknown) => {
-          throw ioError(error, path);
-        });
-      written += bytesWritten;
-      at += bytesWritten;
-    }
-    onBytes?.(chunk.length);
-  }
-}
-
 /** Whether a 206 is the rest of what is stored. */
-function continues(response: HttpResponse, note: PartNote | undefined, stored: number): boolean {
+function continues(response: HttpResponse, note: PartNote, stored: number): boolean {
   const range = response.headers.get("content-range") ?? "";
-  const isSameVersion = (response.headers.get("etag") ?? note?.etag) === note?.etag;
-  return isSameVersion && range.startsWith(`bytes ${stored}-`);
+  const isSameVersion = (response.headers.get("etag") ?? note.etag) === note.etag;
+  return response.status === 206 && isSameVersion && range.startsWith(`bytes ${stored}-`);
 }
 
 /** zstd only where Node decodes it itself, which also bounds the memory it takes. */
@@ -257,11 +231,19 @@ export function keptHeaders(
   );
 }
 
-async function sizeOf(path: string): Promise<number> {
+/**
+ * The size of a file; undefined where there is none.
+ *
+ * @throws MM_IO, also for a folder
+ */
+export async function fileSize(path: string): Promise<number | undefined> {
   try {
-    return (await stat(path)).size;
+    const stats = await stat(path);
+    if (!stats.isDirectory()) return stats.size;
+    const position = { source: path };
+    throw new MementoMapError("MM_IO", "is a directory; name a file", { position });
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return 0;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw ioError(error, path);
   }
 }

@@ -1,9 +1,8 @@
-import { stat } from "node:fs/promises";
 import CachePolicy from "http-cache-semantics";
 import { acceptedForm, discoverMap, isMapAt, webAddress } from "./discover.ts";
-import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
+import type { HttpClient } from "../../http/http-client.ts";
 import type { MapGuardOptions } from "../../maps/map-guard.ts";
-import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
+import { isMementoMapError } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { type Interrupt, interruptible } from "../../interruption.ts";
 import { lockFile, readJson, writeJson } from "../../files/shared-files.ts";
@@ -12,7 +11,7 @@ import { removeAbandonedScratch, withTempDir } from "../../files/scratch.ts";
 import {
   download,
   type Download,
-  type FetchedPart,
+  fileSize,
   type FetchState,
   forget,
   keptHeaders,
@@ -20,7 +19,7 @@ import {
   statePath,
 } from "./download.ts";
 import { NodeClient } from "../../http/node-client.ts";
-import { type DownloadedPage, fetchPages, pageOf, takeMap } from "./take-map.ts";
+import { fetchPages, openDownload, takeMap } from "./take-map.ts";
 
 export interface FetchMapOptions extends MapGuardOptions {
   /** The archive whose map is wanted, where another site publishes it. */
@@ -140,7 +139,7 @@ class Fetching {
 
   /** Finds out whether the file can be written before anybody is asked for anything. */
   async run(): Promise<FetchResult> {
-    await sizeOf(this.#target);
+    await fileSize(this.#target);
     const unlock = await lockFile(this.#target, this.#options.interrupt);
     try {
       await removeAbandonedScratch();
@@ -154,49 +153,30 @@ class Fetching {
 
   /** What is known of the file, if it is still the file that was fetched. */
   async #heldState(): Promise<FetchState | undefined> {
-    if (this.#options.isForced === true) return undefined;
+    const { isForced, archive = this.#address } = this.#options;
+    if (isForced === true) return undefined;
     const state = await readJson<FetchState>(statePath(this.#target));
-    const archive = this.#options.archive ?? this.#address;
-    if (state?.address !== this.#address || state.archive !== webAddress(archive).href) {
-      return undefined;
-    }
-    return state.bytes === (await sizeOf(this.#target)) ? state : undefined;
+    const isThis = state?.address === this.#address && state.archive === webAddress(archive).href;
+    return isThis && state.bytes === (await fileSize(this.#target)) ? state : undefined;
   }
 
   /** Asks whether what is held is current; undefined if there is another map to fetch. */
   async #refresh(held: FetchState): Promise<FetchResult | undefined> {
     let policy: CachePolicy | undefined;
-    for (const part of held.parts) {
-      const response = await this.#askWhetherCurrent(part);
-      await response?.discard();
-      if (response?.status !== 304) return undefined;
+    for (const { url, etag, lastModified } of held.parts) {
+      if (etag === undefined && lastModified === undefined) return undefined;
+      const condition: Record<string, string> =
+        etag === undefined
+          ? { "If-Modified-Since": lastModified ?? "" }
+          : { "If-None-Match": etag };
+      const { signal, packed } = this.#options;
+      const headers = { ...condition, "Accept-Encoding": "gzip", ...acceptedForm(packed) };
+      const response = await this.#client.request(url, { headers, signal });
+      await response.discard();
+      if (response.status !== 304) return undefined;
       policy ??= revalidated(held, keptHeaders(response, CACHE_HEADERS));
     }
-    if (policy === undefined) return undefined;
-    const state = { ...held, policy: policy.toObject() };
-    await writeJson(statePath(this.#target), state, this.#options.interrupt);
-    return {
-      status: "unchanged",
-      url: held.parts[0].url,
-      method: held.method,
-      bytes: held.bytes,
-      pages: held.parts.length,
-      freshForMs: policy.timeToLive(),
-      warnings: [],
-    };
-  }
-
-  async #askWhetherCurrent({
-    url,
-    etag,
-    lastModified,
-  }: FetchedPart): Promise<HttpResponse | undefined> {
-    if (etag === undefined && lastModified === undefined) return undefined;
-    const condition: Record<string, string> =
-      etag === undefined ? { "If-Modified-Since": lastModified ?? "" } : { "If-None-Match": etag };
-    const { signal, packed } = this.#options;
-    const headers = { ...condition, "Accept-Encoding": "gzip", ...acceptedForm(packed) };
-    return this.#client.request(url, { headers, signal });
+    return policy === undefined ? undefined : this.#note("unchanged", held, policy, []);
   }
 
   async #place(): Promise<Place> {
@@ -210,9 +190,10 @@ class Fetching {
     return discoverMap(this.#client, this.#address, { archive, signal });
   }
 
-  async #fetch(place: Place): Promise<FetchResult> {
+  async #fetch({ url, archive, method }: Place): Promise<FetchResult> {
     const paths = partPaths(this.#target);
-    const { maxBytes = DEFAULT_MAX_BYTES, interrupt } = this.#options;
+    const { interrupt, signal, isForced, maxShrink } = this.#options;
+    const { maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const options = {
       ...this.#options,
       client: this.#client,
@@ -221,72 +202,46 @@ class Fetching {
       retryDelayMs: this.#options.retryDelayMs ?? 1000,
       maxPages: this.#options.maxPages ?? 10_000,
     };
-    const first = await download(place.url, paths, options).catch(async (error: unknown) => {
+    const first = await download(url, paths, options).catch(async (error: unknown) => {
       // A full disk needs the room.
       if (isMementoMapError(error) && error.code === "MM_IO") await forget(paths);
       throw error;
     });
     try {
-      const page = await pageOf(paths.part, first, maxBytes);
       return await withTempDir({ interrupt }, async (folder) => {
-        const pages = page === undefined ? undefined : await fetchPages(page, folder, options);
-        return this.#take(place, first, pages, maxBytes);
+        const opened = await openDownload(paths.part, first, maxBytes);
+        const pages = await fetchPages(opened, folder, options);
+        const headers = await takeMap(pages, this.#target, {
+          maxShrink: isForced === true ? 1 : maxShrink,
+          maxBytes,
+          interrupt,
+          signal,
+        });
+        await forget(paths);
+        const bytes = (await fileSize(this.#target)) ?? 0;
+        const parts = pages.map(({ fetched }) => fetched.part);
+        const state = { address: this.#address, archive, method, parts, bytes };
+        return this.#note("fetched", state, policyOf(first), warningsOf(headers, archive));
       });
     } catch (error) {
       // A complete download that was refused is useless to the next run, and a full disk needs its room.
-      const isAborted = this.#options.signal?.aborted === true;
-      if (!isAborted && !isInterruption(error)) await forget(paths);
+      if (signal?.aborted !== true && !isInterruption(error)) await forget(paths);
       throw error;
     }
   }
 
-  async #take(
-    place: Place,
-    first: Download,
-    pages: readonly DownloadedPage[] | undefined,
-    maxBytes: number,
-  ): Promise<FetchResult> {
-    const paths = partPaths(this.#target);
-    const { interrupt, signal, isForced, maxShrink } = this.#options;
-    const headers = await takeMap(pages ?? paths.part, this.#target, {
-      maxShrink: isForced === true ? 1 : maxShrink,
-      url: first.part.url,
-      maxBytes,
-      interrupt,
-      signal,
-    });
-    await forget(paths);
-    return this.#note(place, first, pages, headers);
-  }
-
   /** Remembers what the file is, for the next time. */
   async #note(
-    place: Pick<Place, "archive" | "method">,
-    first: Download,
-    pages: readonly DownloadedPage[] | undefined,
-    headers: UkvsHeaders,
+    status: FetchResult["status"],
+    file: Omit<FetchState, "policy">,
+    policy: CachePolicy,
+    warnings: readonly string[],
   ): Promise<FetchResult> {
-    const { interrupt } = this.#options;
-    const policy = policyOf(first);
-    const bytes = (await sizeOf(this.#target)) ?? 0;
-    const state: FetchState = {
-      address: this.#address,
-      archive: place.archive,
-      method: place.method,
-      parts: pages?.map(({ fetched }) => fetched.part) ?? [first.part],
-      policy: policy.toObject(),
-      bytes,
-    };
-    await writeJson(statePath(this.#target), state, interrupt);
-    return {
-      status: "fetched",
-      url: first.part.url,
-      method: place.method,
-      bytes,
-      pages: pages?.length ?? 1,
-      freshForMs: policy.timeToLive(),
-      warnings: warningsOf(headers, place.archive),
-    };
+    const state: FetchState = { ...file, policy: policy.toObject() };
+    await writeJson(statePath(this.#target), state, this.#options.interrupt);
+    const { method, bytes, parts } = file;
+    const freshForMs = policy.timeToLive();
+    return { status, url: parts[0].url, method, bytes, pages: parts.length, freshForMs, warnings };
   }
 }
 
@@ -310,18 +265,4 @@ function revalidated(held: FetchState, headers: Record<string, string>): CachePo
 
 function isInterruption(error: unknown): boolean {
   return isMementoMapError(error) && ["MM_INTERRUPTED", "MM_HTTP"].includes(error.code);
-}
-
-/** @throws MM_IO for a folder */
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    const stats = await stat(path);
-    if (!stats.isDirectory()) return stats.size;
-    throw new MementoMapError("MM_IO", "is a directory; name a file", {
-      position: { source: path },
-    });
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw ioError(error, path);
-  }
 }

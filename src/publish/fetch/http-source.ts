@@ -23,7 +23,7 @@ import type { Key } from "../../surt/lookup-key.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
 import { PageRange } from "../../ukvs/head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { pageLink, pageVersion } from "./discover.ts";
+import { neighbourPage, pageVersion } from "./pages.ts";
 
 const encoder = new TextEncoder();
 const FIRST_BYTES = 32_768;
@@ -309,7 +309,7 @@ export class PagedSource implements KeySource {
       if (next === undefined) {
         const from = page;
         this.#missing = async (_held, signal) => {
-          await this.#neighbour(from, range, place, signal);
+          await this.#neighbour(from, range, place > 0 ? 1 : -1, signal);
         };
         return MISSING;
       }
@@ -320,26 +320,19 @@ export class PagedSource implements KeySource {
   async #neighbour(
     from: Page,
     range: PageRange,
-    step: number,
+    step: 1 | -1,
     signal: AbortSignal | undefined,
   ): Promise<Page> {
     const number = range.mark.number + step;
     const known = this.#pages.get(number);
     if (known !== undefined) return known;
     const { source, rows } = from;
-    const url = pageLink(
-      { url: source.name, link: source.link, headers: rows.headers },
-      step > 0 ? "next" : "prev",
-    );
-    if (url === undefined) {
-      throw httpRefusal(
-        source.name,
-        `page ${range.mark.number} has no link to page ${number}; fetch all pages and merge them`,
-      );
+    const at = { url: source.name, link: source.link, headers: rows.headers };
+    const next = neighbourPage(at, range.mark.number, step);
+    if ("fault" in next) {
+      throw httpRefusal(source.name, `${next.fault}; fetch all pages and merge them`);
     }
-    if (new URL(url).origin !== new URL(source.name).origin) {
-      throw httpRefusal(source.name, `page ${range.mark.number} leads to another site, ${url}`);
-    }
+    const { url } = next;
     const page = await searchPage(await HttpSource.open(this.#client, url, signal), signal);
     const mark = page.range?.mark;
     const isExpected =

@@ -1,5 +1,6 @@
 import { updatedAtOf } from "../../ukvs/head.ts";
 import { type Exchange, linkValues, type Site, WELL_KNOWN_PATH } from "./site.ts";
+import type { ExploredMap, HoldingsView } from "./holdings.ts";
 import type { HostedMap } from "./hosted-map.ts";
 import { type MapVersion, pageLinks } from "./map-version.ts";
 import {
@@ -103,6 +104,32 @@ function publicPath({ path, client, site }: Exchange): string {
   if (path === WELL_KNOWN_PATH) return path;
   const inner = path.startsWith(`${site.prefix}/`) ? path.slice(site.prefix.length) : path;
   return `${client.prefix}${inner}`;
+}
+
+/** `GET /explore` and `GET /compare`; the versions of the maps stay open until it is answered. */
+export async function holdings(exchange: Exchange, view: HoldingsView): Promise<Reply> {
+  const { site, request, query, cacheControl } = exchange;
+  const maps = site.maps.map(({ id, current }) => ({ id, version: current.retain() }));
+  try {
+    return await site.holdings.reply(maps.map(explored), {
+      view,
+      headers: request.headers,
+      query: new URLSearchParams(query),
+      cacheControl,
+    });
+  } finally {
+    for (const { version } of maps) await version.release();
+  }
+}
+
+function explored({ id, version }: { id: string; version: MapVersion }): ExploredMap {
+  return {
+    id,
+    version: version.version,
+    lastModified: version.whole.lastModified,
+    text: version.isPacked ? undefined : version.whole.body,
+    explore: (options) => version.explore(options),
+  };
 }
 
 /** `GET /health`: the maps that are served, in which version. */

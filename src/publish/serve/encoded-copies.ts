@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import * as zlib from "node:zlib";
 import { createWriteStream } from "node:fs";
 import { sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
-import { MementoMapError, systemCode } from "../../errors.ts";
+import { systemCode } from "../../errors.ts";
 import { type Encoding, etagOf, type Representation } from "../../http/reply.ts";
 import { checkSignal } from "../../interruption.ts";
 import { compressorFor } from "../../files/compress.ts";
@@ -83,7 +80,7 @@ export class EncodedCopies {
     checkSignal(this.#stopping.signal);
     const path = join(this.#folder, name);
     const kept = await FileSource.open(path).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
+      if (error instanceof Error && systemCode(error.cause) === "ENOENT") return undefined;
       throw error;
     });
     const source = kept ?? (await this.#encode(plain, path, encoding));
@@ -96,7 +93,9 @@ export class EncodedCopies {
     const temporary = `${path}.${randomUUID()}.tmp`;
     try {
       const chunks = sourceChunks(plain.body, { signal: this.#stopping.signal });
-      await encodeToFile(chunks, encoding, temporary);
+      const compressor = compressorFor(`x${SUFFIXES[encoding]}`)?.();
+      if (compressor === undefined) throw new Error(`no compressor for ${encoding}`);
+      await pipeline(chunks, compressor, createWriteStream(temporary));
       await rename(temporary, path);
     } finally {
       await rm(temporary, { force: true });
@@ -119,54 +118,9 @@ function encoded(
   return { ...plain, body: source, etag: etagOf(version, encoding), encoding };
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && systemCode(error.cause) === "ENOENT";
-}
-
 const SUFFIXES: Readonly<Record<Encoding, string>> = { gzip: ".gz", zstd: ".zst" };
 
-/**
- * The codings this machine can make, the best first.
- *
- * zstd is made by Node from 22.15 on, and by the `zstd` program where there is one.
- */
+/** The codings this machine can make, the best first: Node makes zstd from 22.15 on. */
 export function availableEncodings(): readonly Encoding[] {
-  return hasZstd() ? ["zstd", "gzip"] : ["gzip"];
-}
-
-/** Compresses chunks into a file. Memory is bounded by a few chunks. */
-async function encodeToFile(
-  chunks: AsyncIterable<Uint8Array>,
-  encoding: Encoding,
-  path: string,
-): Promise<void> {
-  if (encoding === "gzip" || "createZstdCompress" in zlib) {
-    const compressor = compressorFor(`x${SUFFIXES[encoding]}`)?.();
-    if (compressor === undefined) throw new MementoMapError("MM_USAGE", `cannot make ${encoding}`);
-    await pipeline(chunks, compressor, createWriteStream(path));
-    return;
-  }
-  const child = spawn("zstd", ["-q", "-6", "-T1", "-c"], {
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  const ended = once(child, "close");
-  // Awaited below; a program that cannot be started says so before.
-  ended.catch(() => undefined);
-  // Both are waited for, whatever happens: nothing may write to the file after this returns.
-  const outcomes = await Promise.allSettled([
-    pipeline(Readable.from(chunks, { objectMode: false }), child.stdin),
-    pipeline(child.stdout, createWriteStream(path)),
-  ]);
-  const [code] = (await ended) as [number | null]; // what "close" is emitted with
-  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-  if (code !== 0) throw new MementoMapError("MM_IO", `zstd ended with status ${code}`);
-}
-
-let zstdProgram: boolean | undefined;
-
-function hasZstd(): boolean {
-  if ("createZstdCompress" in zlib) return true;
-  // Asked once: programs do not come and go while a server runs.
-  zstdProgram ??= spawnSync("zstd", ["-V"], { stdio: "ignore" }).status === 0;
-  return zstdProgram;
+  return "createZstdCompress" in zlib ? ["zstd", "gzip"] : ["gzip"];
 }

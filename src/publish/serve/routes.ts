@@ -1,9 +1,8 @@
 import { type Exchange, WELL_KNOWN_PATH } from "./site.ts";
 import { batch, lookup } from "./answer-lookup.ts";
-import { compare, COMPARE_QUERY } from "./answer-compare.ts";
-import { explore, EXPLORE_QUERY } from "./answer-explore.ts";
 import { asset, openSearch, page } from "./answer-page.ts";
-import { health, mapById, mapList, metrics, wellKnown } from "./answers.ts";
+import { health, holdings, mapById, mapList, metrics, wellKnown } from "./answers.ts";
+import { HOLDINGS_QUERY, type HoldingsView } from "./holdings.ts";
 import { HOLDINGS_SCHEMAS, LOOKUP_SCHEMA } from "../../http/schemas.ts";
 import { openApiReply } from "../../http/openapi.ts";
 import type { Reply } from "../../http/reply.ts";
@@ -77,9 +76,9 @@ export const ROUTES: readonly PublisherRoute[] = [
     summary: "A part of a map and its children: domains, hosts, paths",
     description:
       "Children come in slices; next is the address of the following ones. A packed map tells how many rows and hosts it has, and how deep they are.",
-    query: EXPLORE_QUERY,
+    query: HOLDINGS_QUERY.explore,
     replies: { 200: { type: "application/json", schema: "Slice" } },
-    answer: forBrowsers(explore),
+    answer: forBrowsers("explore"),
   },
   {
     method: "GET",
@@ -88,9 +87,9 @@ export const ROUTES: readonly PublisherRoute[] = [
     summary: "What maps have in common, and what only one of them holds",
     description:
       "Reads the maps through once for each version of them. Numbers for each map are in the order of maps.",
-    query: COMPARE_QUERY,
+    query: HOLDINGS_QUERY.compare,
     replies: { 200: { type: "application/json", schema: "Comparison" } },
-    answer: forBrowsers(compare),
+    answer: forBrowsers("compare"),
   },
   {
     method: "GET",
@@ -131,10 +130,10 @@ function forPeople(path: string, answer: PublisherRoute["answer"]): PublisherRou
 }
 
 /** A page for clients that ask for HTML, as browsers do; data for all others. */
-function forBrowsers(data: (exchange: Exchange) => Promise<Reply>): PublisherRoute["answer"] {
+function forBrowsers(view: HoldingsView): PublisherRoute["answer"] {
   return async (exchange) => {
     if (wantsPage(exchange)) return page(exchange);
-    const reply = await data(exchange);
+    const reply = await holdings(exchange, view);
     return { ...reply, headers: { ...reply.headers, Vary: "Accept" } };
   };
 }

@@ -1,3 +1,4 @@
+import { Holdings } from "./holdings.ts";
 import type { HostedMap } from "./hosted-map.ts";
 import type { ClientView } from "../../http/forwarded.ts";
 import type { Metrics } from "../../http/metrics.ts";
@@ -34,9 +35,9 @@ export class Site {
   readonly maps: readonly HostedMap[];
   readonly prefix: string;
   readonly replay: string | undefined;
+  readonly holdings: Holdings = new Holdings();
   readonly #base: string;
   readonly #isThirdParty: boolean;
-  readonly #linkHeaders = new Map<HostedMap | undefined, { versions: string; header: string }>();
 
   constructor(options: SiteOptions) {
     this.maps = options.maps;
@@ -74,42 +75,23 @@ export class Site {
   links({ host, prefix }: ClientView): SiteMap[] {
     const own = this.ownMap(host);
     const others = this.maps.filter((map) => map !== own);
-    return [
-      ...(own === undefined
-        ? []
-        : [{ map: own, href: this.href(WELL_KNOWN_PATH), anchor: undefined }]),
-      ...others.map((map) => ({
-        map,
-        href: this.href(`${prefix}/maps/${map.id}`),
-        anchor: archiveOf(map),
-      })),
-    ];
+    const links = others.map((map): SiteMap => {
+      return { map, href: this.href(`${prefix}/maps/${map.id}`), anchor: archiveOf(map) };
+    });
+    if (own === undefined) return links;
+    return [{ map: own, href: this.href(WELL_KNOWN_PATH), anchor: undefined }, ...links];
   }
 
   /** The `Link` header that every response carries. */
   linkHeader(client: ClientView): string {
-    // A prefix that a proxy names may be any; only our own is worth keeping.
-    if (client.prefix !== this.prefix) return this.#makeLinkHeader(client);
-    const own = this.ownMap(client.host);
-    const versions = this.maps.map(({ current }) => current.version).join();
-    const known = this.#linkHeaders.get(own);
-    if (known?.versions === versions) return known.header;
-    const header = this.#makeLinkHeader(client);
-    this.#linkHeaders.set(own, { versions, header });
-    return header;
-  }
-
-  #makeLinkHeader(client: ClientView): string {
-    const links = this.links(client).flatMap(linkValues);
     let header = "";
-    for (const [index, link] of links.entries()) {
+    for (const link of this.links(client).flatMap(linkValues)) {
       if (header.length + link.length > MAX_LINK_BYTES) break;
-      header += index === 0 ? link : `, ${link}`;
+      header += header === "" ? link : `, ${link}`;
     }
+    if (this.maps.length === 1 && header !== "") return header;
     const list = `<${this.href(`${client.prefix}/maps`)}>; rel="linkset"; type="application/linkset"`;
-    return this.maps.length === 1 && header !== ""
-      ? header
-      : [header, list].filter(Boolean).join(", ");
+    return [header, list].filter(Boolean).join(", ");
   }
 }
 

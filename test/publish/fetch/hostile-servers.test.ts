@@ -274,7 +274,7 @@ describe("hostile servers: the old map stays when the answer is", () => {
       (n) => `{"number":${n},"of":3,"links":{"next":"http://127.0.0.2:1/"}}`,
       /another site/,
     ],
-    ["without a link", (n) => `{"number":${n},"of":3}`, /no link to the next/],
+    ["without a link", (n) => `{"number":${n},"of":3}`, /no link to page 2/],
     [
       "of two versions",
       (n) => `{"number":${n},"of":3,"version":"${n}","links":{"next":"/x"}}`,
@@ -293,6 +293,24 @@ describe("hostile servers: the old map stays when the answer is", () => {
         `!fields {"keys":["surt"],"values":["frequency"]}\n!meta {"page":${mark(number)}}\ncom,a${number})/ 1\n`,
       );
     });
+    expect(error).toMatchObject({ code: "MM_REFUSED" });
+    expect(error.message).toMatch(message);
+  });
+
+  it.each([
+    ["as sent", (page: string): string | Uint8Array => page, /is larger than/],
+    ["decompressed", (page: string) => gzipSync(page), /holds more than/],
+  ])("pages that are together larger than allowed, %s", async (_name, sent, message) => {
+    let number = 0;
+    const error = await refusal(
+      (_request, response) => {
+        number += 1;
+        const page = `{"number":${number},"of":4,"links":{"next":"/x"}}`;
+        const row = `com,a${number}${"a".repeat(600)})/ 1\n`;
+        response.end(sent(`!meta {"page":${page}}\n${row}`));
+      },
+      { maxBytes: 2000 },
+    );
     expect(error).toMatchObject({ code: "MM_REFUSED" });
     expect(error.message).toMatch(message);
   });

@@ -65,7 +65,7 @@ describe("GET /explore", () => {
     const { url } = await serving(EXAMPLE_MAP, { maxAgeSeconds: 7 });
     const first = await fetch(`${url}/explore?prefix=org,`);
     const etag = first.headers.get("etag") ?? "";
-    expect(etag).toMatch(/^"[0-9a-f]{32}-slice"$/);
+    expect(etag).toMatch(/^"map\.[0-9a-f]{32}-explore"$/);
     expect(first.headers.get("cache-control")).toBe("public, max-age=7");
     expect(first.headers.get("access-control-allow-origin")).toBe("*");
     const again = await fetch(`${url}/explore?prefix=org,`, { headers: { "If-None-Match": etag } });
