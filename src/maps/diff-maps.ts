@@ -1,8 +1,8 @@
 import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { compareColumns } from "../ukvs/record.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
-import { readUkvs, type RecordBatch, type UkvsReader } from "../ukvs/reader.ts";
+import { readUkvs, type UkvsReader } from "../ukvs/reader.ts";
+import { RowCursor } from "./row-cursor.ts";
 
 /** A record that only one map has, or that says something else in the other. */
 export interface RecordDifference {
@@ -84,22 +84,21 @@ async function* diffRecords(
   before: UkvsReader,
   after: UkvsReader,
 ): AsyncGenerator<RecordDifference, void, undefined> {
-  const old = new RecordCursor(before);
-  const now = new RecordCursor(after);
+  const old = new RowCursor(before.batches());
+  const now = new RowCursor(after.batches());
   try {
-    for (;;) {
-      if (old.needsBatch) await old.nextBatch();
-      if (now.needsBatch) await now.nextBatch();
-      if (old.isDone && now.isDone) return;
-      const order = old.compare(now);
-      if (order < 0) yield { kind: "removed", key: old.key(), before: old.rest() };
-      else if (order > 0) yield { kind: "added", key: now.key(), after: now.rest() };
-      else if (!old.hasSameRest(now)) {
-        const change = { before: old.rest(), after: now.rest() };
-        if (change.before !== change.after) yield { kind: "changed", key: old.key(), ...change };
+    await old.advance();
+    await now.advance();
+    while (!old.isDone || !now.isDone) {
+      const order = old.compareTuple(now);
+      if (order < 0) yield { kind: "removed", key: keyOf(old), before: restOf(old) };
+      else if (order > 0) yield { kind: "added", key: keyOf(now), after: restOf(now) };
+      else if (compareBytes(restBytes(old), restBytes(now)) !== 0) {
+        const change = { before: restOf(old), after: restOf(now) };
+        if (change.before !== change.after) yield { kind: "changed", key: keyOf(old), ...change };
       }
-      if (order <= 0) old.at++;
-      if (order >= 0) now.at++;
+      if (order <= 0) await old.advance();
+      if (order >= 0) await now.advance();
     }
   } finally {
     await Promise.all([before.close(), after.close()]);
@@ -108,66 +107,16 @@ async function* diffRecords(
 
 const decoder = new TextDecoder();
 
-/** A place in one map. */
-class RecordCursor {
-  at = 0;
-  isDone = false;
-  readonly #batches: AsyncGenerator<RecordBatch, void, undefined>;
-  #batch: RecordBatch | undefined;
+function keyOf({ bytes, start, tupleEnd }: RowCursor): string {
+  return oneBlank(decoder.decode(bytes.subarray(start, tupleEnd)));
+}
 
-  constructor(reader: UkvsReader) {
-    this.#batches = reader.batches();
-  }
+function restOf(row: RowCursor): string {
+  return oneBlank(decoder.decode(restBytes(row)));
+}
 
-  get needsBatch(): boolean {
-    return !this.isDone && this.at >= (this.#batch?.count ?? 0);
-  }
-
-  async nextBatch(): Promise<void> {
-    const next = await this.#batches.next();
-    this.isDone = next.done === true;
-    this.#batch = next.done === true ? undefined : next.value;
-    this.at = 0;
-  }
-
-  /** Compares by all key columns; what is at its end comes after everything. */
-  compare(other: RecordCursor): number {
-    const a = this.#batch;
-    const b = other.#batch;
-    if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
-    const [i, j] = [this.at, other.at];
-    return compareColumns(
-      a.bytes,
-      a.keyStarts[i],
-      a.tupleEnds[i],
-      b.bytes,
-      b.keyStarts[j],
-      b.tupleEnds[j],
-    );
-  }
-
-  hasSameRest(other: RecordCursor): boolean {
-    return compareBytes(this.#restBytes(), other.#restBytes()) === 0;
-  }
-
-  key(): string {
-    const batch = this.#batch;
-    if (batch === undefined) return "";
-    return oneBlank(
-      decoder.decode(batch.bytes.subarray(batch.keyStarts[this.at], batch.tupleEnds[this.at])),
-    );
-  }
-
-  rest(): string {
-    return oneBlank(decoder.decode(this.#restBytes()));
-  }
-
-  #restBytes(): Uint8Array {
-    const batch = this.#batch;
-    return batch === undefined
-      ? new Uint8Array(0)
-      : batch.bytes.subarray(batch.restStarts[this.at], batch.restEnds[this.at]);
-  }
+function restBytes({ bytes, restStart, end }: RowCursor): Uint8Array {
+  return bytes.subarray(restStart, end);
 }
 
 /** Makes runs of blanks one space, except within quotes. */

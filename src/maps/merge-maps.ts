@@ -1,17 +1,9 @@
-import { CLOSE_BRACE, compareBytes, STAR } from "../bytes/bytes.ts";
+import { CLOSE_BRACE, STAR } from "../bytes/bytes.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { isSpreadKey } from "../surt/key.ts";
 import { columnEnd } from "../ukvs/record.ts";
-import {
-  type Fields,
-  formatHeader,
-  formatJson,
-  type Header,
-  SIZE_HEADER,
-  SizedHead,
-  UkvsHeaders,
-} from "../ukvs/header.ts";
-import type { RecordBatch } from "../ukvs/reader.ts";
+import { type Fields, SizedHead } from "../ukvs/header.ts";
+import type { Frequency } from "../ukvs/frequency.ts";
 import { type ByteSink, type MapSink, UkvsWriter } from "../ukvs/writer.ts";
 import { Union } from "./union.ts";
 import { type LogicalMap, openLogicalMaps, type OpenMapsOptions } from "./logical-map.ts";
@@ -27,11 +19,12 @@ import {
   recordOf,
   rowAt,
 } from "./merge-row.ts";
+import { mergeHeaders } from "./merge-headers.ts";
+import { visitRows, type RowCursor } from "./row-cursor.ts";
 import { type RowGroup, RowGroups } from "./row-groups.ts";
 import { OrderCheck, sortedMap } from "./sorted-map.ts";
 import type { SpillStore } from "../files/scratch.ts";
 import { checkSignal } from "../interruption.ts";
-import { MementoMapError, quote } from "../errors.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -86,8 +79,8 @@ export async function mergeMaps(
   const { fields } = headers;
   const scans: MapScan[] = [];
   for (const map of given) {
-    const scan = await scanMap(map, fields);
-    scans.push(scan.isInOrder ? scan : await scanMap(await sortedMap(map, options), fields));
+    const scan = (await scanMap(map)) ?? (await scanMap(await sortedMap(map, options)));
+    if (scan !== undefined) scans.push(scan);
   }
   const isMapSink = "writeHead" in sink;
   if (isMapSink) await sink.writeHead(headers);
@@ -155,29 +148,29 @@ async function rowsOfUnion(
 /** What the merging of a map needs to know of it. */
 interface MapScan {
   readonly map: LogicalMap;
-  readonly isInOrder: boolean;
   readonly hasVoid: boolean;
   /** Whether a row is of a time. */
   readonly isTimed: boolean;
   readonly spreads: readonly string[];
 }
 
-/** Reads a map once, or as far as to a row that is out of order. */
-async function scanMap(map: LogicalMap, fields: Fields): Promise<MapScan> {
+/** Reads a map once; undefined for one whose rows are not in the order or spelling of writers. */
+async function scanMap(map: LogicalMap): Promise<MapScan | undefined> {
+  const { fields } = map.headers;
   const order = new OrderCheck(map);
   const spreads: string[] = [];
   let [hasVoid, isTimed] = [false, false];
-  for await (const batch of map.batches({ checkOrder: false })) {
-    for (let i = 0; i < batch.count; i++) {
-      order.take(batch, i);
-      if (!order.isInOrder) return { map, isInOrder: false, hasVoid, isTimed, spreads };
-      const scan = scanRow(batch, i);
-      hasVoid ||= scan.isVoid;
-      isTimed ||= scan.hasBlock && hasParts(batch, i, fields);
-      if (scan.hasStar && isSpreadKey(keyOf(batch, i))) spreads.push(keyOf(batch, i));
-    }
-  }
-  return { map, isInOrder: order.isInOrder, hasVoid, isTimed, spreads };
+  await visitRows(map.batches({ checkOrder: false }), (row) => {
+    if (!order.take(row)) return false;
+    const { bytes, restStart, end } = row;
+    const hasBlock = bytes[end - 1] === CLOSE_BRACE;
+    // A block may have voids too.
+    hasVoid ||= hasBlock || isZeroColumn(bytes, restStart, columnEnd(bytes, restStart, end));
+    isTimed ||= hasBlock && datetimeParts(recordOf(rowAt(row, 0), fields)) !== undefined;
+    if (hasStar(row) && isSpreadKey(keyOf(row))) spreads.push(keyOf(row));
+    return true;
+  });
+  return order.isInOrder ? { map, hasVoid, isTimed, spreads } : undefined;
 }
 
 /** The rows that spread keys need beside voids, for keys where a wildcard and a spread key meet. */
@@ -187,211 +180,37 @@ async function rowsForOverlaps(
   fields: Fields,
   isTimed: boolean,
 ): Promise<MergeRow[]> {
-  const added = new Map<string, MergeRow>();
+  const overlaps = new Set<string>();
   for (const map of maps) {
-    for await (const batch of map.batches()) {
-      for (let i = 0; i < batch.count; i++) {
-        if (!scanRow(batch, i).hasStar) continue;
-        for (const overlap of union.overlaps(keyOf(batch, i))) {
-          if (added.has(overlap)) continue;
-          const row = await overlapRow(overlap, union, fields, isTimed);
-          if (row !== undefined) added.set(overlap, row);
-        }
-      }
-    }
+    await visitRows(map.batches(), (row) => {
+      if (!hasStar(row)) return;
+      for (const key of union.overlaps(keyOf(row))) overlaps.add(key);
+    });
   }
-  return [...added.values()].sort(compareKeys);
+  const rows: MergeRow[] = [];
+  for (const key of overlaps) {
+    const frequency = await overlapFrequency(key, union, isTimed);
+    if (frequency !== undefined) rows.push(addedRow(key, frequency, fields));
+  }
+  return rows.sort(compareKeys);
 }
 
-async function overlapRow(
+async function overlapFrequency(
   key: string,
   union: Union,
-  fields: Fields,
   isTimed: boolean,
-): Promise<MergeRow | undefined> {
-  if (isTimed) {
-    // The rows of a map for the key itself may say nothing of some times.
-    const frequency = await union.rowOverTime(key);
-    return frequency === undefined ? undefined : addedRow(key, frequency, fields);
-  }
-  if (await union.isInSomeMap(key)) return undefined;
-  const row = await union.row(key);
-  return row === undefined ? undefined : addedRow(key, row.frequency, fields);
+): Promise<Frequency | undefined> {
+  // Where rows are of times, those of a map for the key itself may say nothing of some of them.
+  if (isTimed) return union.rowOverTime(key);
+  return (await union.isInSomeMap(key)) ? undefined : (await union.row(key))?.frequency;
 }
 
-interface ScannedRow {
-  readonly isVoid: boolean;
-  readonly hasBlock: boolean;
-  readonly hasStar: boolean;
+function hasStar({ bytes, start, keyEnd }: RowCursor): boolean {
+  let at = start;
+  while (at < keyEnd && bytes[at] !== STAR) at++;
+  return at < keyEnd;
 }
 
-function scanRow(
-  { bytes, keyStarts, keyEnds, restStarts, restEnds }: RecordBatch,
-  i: number,
-): ScannedRow {
-  const start = restStarts[i];
-  const end = restEnds[i];
-  let star = keyStarts[i];
-  while (star < keyEnds[i] && bytes[star] !== STAR) star++;
-  const hasBlock = bytes[end - 1] === CLOSE_BRACE;
-  return {
-    // A block may have voids too.
-    isVoid: hasBlock || isZeroColumn(bytes, start, columnEnd(bytes, start, end)),
-    hasBlock,
-    hasStar: star < keyEnds[i],
-  };
-}
-
-function hasParts(batch: RecordBatch, i: number, fields: Fields): boolean {
-  return datetimeParts(recordOf(rowAt(batch, i, 0), fields)) !== undefined;
-}
-
-function keyOf({ bytes, keyStarts, keyEnds }: RecordBatch, i: number): string {
-  return decoder.decode(bytes.subarray(keyStarts[i], keyEnds[i]));
-}
-
-/** The part of a map that its headers' merge needs. */
-interface Headed {
-  readonly name: string;
-  readonly headers: UkvsHeaders;
-}
-
-const MERGED_FROM = "merged_from";
-const encoder = new TextEncoder();
-
-/** Headers that are made for the merged map; all others are kept as they are. */
-const REBUILT: ReadonlySet<string> = new Set([
-  "context",
-  "fields",
-  "id",
-  "keys",
-  "meta",
-  SIZE_HEADER,
-]);
-
-/**
- * The headers of a merged map; those of one map stay as they are.
- *
- * What all maps say alike stays. Where `!id` or a member of `!meta` differs, `merged_from` in
- * `!meta` lists what each map said of itself, in byte order; `updated_at` becomes the latest. Other
- * headers are all kept. The order of the maps does not matter.
- *
- * @throws MM_BAD_INPUT when maps have different columns, or state different contexts.
- */
-function mergeHeaders(maps: readonly Headed[]): UkvsHeaders {
-  const [first, ...others] = maps;
-  if (first === undefined) throw new MementoMapError("MM_USAGE", "there is no map to merge");
-  if (others.length === 0) return first.headers;
-  for (const other of others) {
-    requireSame("fields", first, other, ({ fields }) => [fields.keys, fields.values]);
-    requireSameQueries(first, other);
-  }
-  const [withContext, ...alsoWithContext] = maps.filter(
-    ({ headers }) => headers.context.length > 0,
-  );
-  for (const other of alsoWithContext) {
-    if (withContext !== undefined) requireSame("context", withContext, other, (h) => h.context);
-  }
-
-  const all = maps.map(({ headers }) => headers);
-  const given = all.flatMap(({ list }) => list);
-  const { fields, id } = first.headers;
-  const meta = mergeMeta(all);
-  const list = given.filter(({ name }) => !REBUILT.has(name));
-  if (withContext !== undefined) list.push({ name: "context", value: withContext.headers.context });
-  if (all.some(({ namesFields }) => namesFields)) {
-    const queries = fields.queries === true ? { queries: true } : {};
-    list.push({ name: "fields", value: { keys: fields.keys, values: fields.values, ...queries } });
-  }
-  if (id !== undefined && all.every((headers) => headers.id === id)) {
-    const ids = distinct(given.filter(({ name }) => name === "id"));
-    list.push(...(ids.length === 1 ? ids : [{ name: "id", value: { uri: id } }]));
-  }
-  if (Object.keys(meta).length > 0) list.push({ name: "meta", value: meta });
-  return new UkvsHeaders(distinct(list));
-}
-
-function mergeMeta(all: readonly UkvsHeaders[]): Record<string, unknown> {
-  const names = [...new Set(all.flatMap(({ meta }) => Object.keys(meta)))]
-    .filter((name) => name !== MERGED_FROM)
-    .sort(byBytes);
-  const isShared = (name: string): boolean =>
-    all.every(
-      ({ meta }) =>
-        Object.hasOwn(meta, name) && formatJson(meta[name]) === formatJson(all[0].meta[name]),
-    );
-  const shared = names.filter(isShared);
-  const members = shared.map((name): [string, unknown] => [name, all[0].meta[name]]);
-  const latest = shared.includes("updated_at") ? undefined : latestUpdate(all);
-  if (latest !== undefined) members.push(["updated_at", latest]);
-  // What one of them does not know to be absent, all together do not.
-  const isSample = all.some(({ meta }) => meta["sample"] === true);
-  if (isSample && !shared.includes("sample")) members.push(["sample", true]);
-  const origins = originsOf(
-    all,
-    names.filter((name) => !isShared(name)),
-  );
-  if (origins.length > 0) members.push([MERGED_FROM, origins]);
-  return Object.fromEntries(members.sort(([a], [b]) => byBytes(a, b)));
-}
-
-/** What each map says of itself that not all say, in byte order, what was merged before included. */
-function originsOf(all: readonly UkvsHeaders[], names: readonly string[]): unknown[] {
-  const hasOneId = all.every(({ id }) => id === all[0].id);
-  const origins = all.flatMap(({ id, meta }) => {
-    const earlier = meta[MERGED_FROM];
-    if (Array.isArray(earlier)) return earlier as unknown[];
-    const own = names
-      .filter((name) => Object.hasOwn(meta, name))
-      .map((name) => [name, meta[name]] as const);
-    const isNamed = id !== undefined && (!hasOneId || own.length > 0);
-    const origin = Object.fromEntries([...(isNamed ? [["uri", id] as const] : []), ...own]);
-    return Object.keys(origin).length === 0 ? [] : [origin];
-  });
-  return [...new Set(origins.map(formatJson))]
-    .sort(byBytes)
-    .map((text) => JSON.parse(text) as unknown);
-}
-
-function latestUpdate(all: readonly UkvsHeaders[]): string | undefined {
-  return all
-    .map(({ meta }) => meta["updated_at"])
-    .filter((time) => typeof time === "string")
-    .sort(byBytes)
-    .at(-1);
-}
-
-function distinct(list: readonly Header[]): Header[] {
-  const byLine = new Map(list.map((header) => [formatHeader(header), header]));
-  return [...byLine].sort(([a], [b]) => byBytes(a, b)).map(([, header]) => header);
-}
-
-function requireSame(
-  name: string,
-  a: Headed,
-  b: Headed,
-  part: (headers: UkvsHeaders) => unknown,
-): void {
-  const [left, right] = [a, b].map(({ headers }) => formatJson(part(headers)));
-  if (left === right) return;
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
-    `its ${name} are ${quote(right ?? "")}, those of ${a.name} are ${quote(left ?? "")}; only maps with the same ${name} can be merged`,
-    { position: { source: b.name } },
-  );
-}
-
-function requireSameQueries(a: Headed, b: Headed): void {
-  const [left, right] = [a, b].map(({ headers }) => headers.fields.queries === true);
-  if (left === right) return;
-  const [withQueries, without] = left ? [a, b] : [b, a];
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
-    `its keys have no queries, those of ${withQueries.name} do; generate one of them again, with --queries or without`,
-    { position: { source: without.name } },
-  );
-}
-
-function byBytes(a: string, b: string): number {
-  return compareBytes(encoder.encode(a), encoder.encode(b));
+function keyOf({ bytes, start, keyEnd }: RowCursor): string {
+  return decoder.decode(bytes.subarray(start, keyEnd));
 }

@@ -1,6 +1,5 @@
 import { compareRanges, ZERO } from "../bytes/bytes.ts";
 import { plainKeyEnd } from "../ukvs/row.ts";
-import type { RecordBatch } from "../ukvs/reader.ts";
 import {
   columnEnd,
   columnsEnd,
@@ -19,6 +18,7 @@ import {
   parseFrequency,
 } from "../ukvs/frequency.ts";
 import { type Fields, formatJson, isJsonObject } from "../ukvs/header.ts";
+import type { RowCursor } from "./row-cursor.ts";
 
 /** A row of one of the maps that are merged, in bytes of its own. */
 export interface MergeRow {
@@ -31,17 +31,12 @@ export interface MergeRow {
   readonly map: number;
 }
 
-/** The row of a record, in bytes of its own. */
-export function rowAt(
-  { bytes, keyStarts, keyEnds, tupleEnds, restEnds }: RecordBatch,
-  i: number,
-  map: number,
-): MergeRow {
-  const start = keyStarts[i];
+/** A row of a map, in bytes of its own. */
+export function rowAt({ bytes, start, keyEnd, tupleEnd, end }: RowCursor, map: number): MergeRow {
   return {
-    bytes: bytes.slice(start, restEnds[i]),
-    keyEnd: keyEnds[i] - start,
-    tupleEnd: tupleEnds[i] - start,
+    bytes: bytes.slice(start, end),
+    keyEnd: keyEnd - start,
+    tupleEnd: tupleEnd - start,
     map,
   };
 }

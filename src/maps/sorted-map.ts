@@ -7,7 +7,6 @@ import { ownSpelling } from "../surt/spelling.ts";
 import { type Fields, SIZE_HEADER, UkvsHeaders } from "../ukvs/header.ts";
 import { columnEnd, LastKey } from "../ukvs/record.ts";
 import { isPresent, parseFrequency } from "../ukvs/frequency.ts";
-import type { RecordBatch } from "../ukvs/reader.ts";
 import { checkFrequency, plainKeyEnd } from "../ukvs/row.ts";
 import { UkvsWriter } from "../ukvs/writer.ts";
 import { keyFault } from "./map-faults.ts";
@@ -23,6 +22,7 @@ import {
   rowOf,
   withParts,
 } from "./merge-row.ts";
+import { RowCursor } from "./row-cursor.ts";
 import { type Line, RowGroups } from "./row-groups.ts";
 
 export interface SortOptions {
@@ -55,37 +55,34 @@ export class OrderCheck {
     this.#last = new LastKey(fields.keys.length);
   }
 
-  /** @throws MM_BAD_KEY, MM_BAD_FREQUENCY */
-  take(batch: RecordBatch, i: number): void {
-    const { bytes, keyStarts, keyEnds, tupleEnds, restEnds, lines } = batch;
-    const start = keyStarts[i];
-    const isPlain = plainKeyEnd(bytes, start, restEnds[i]) !== -1;
-    if (!isPlain) {
-      requireFrequency(batch, i, this.#source);
-      const written = decoder.decode(bytes.subarray(start, keyEnds[i]));
+  /**
+   * Whether the row and all before it are in order.
+   *
+   * @throws MM_BAD_KEY, MM_BAD_FREQUENCY
+   */
+  take(row: RowCursor): boolean {
+    const { bytes, start, keyEnd, tupleEnd, end, line } = row;
+    if (plainKeyEnd(bytes, start, end) === -1) {
+      requireFrequency(row, this.#source);
+      const written = decoder.decode(bytes.subarray(start, keyEnd));
       const key = ownSpelling(written, this.#fields);
-      refuseHost(key, this.#fields, { source: this.#source, line: lines[i] });
+      refuseHost(key, this.#fields, { source: this.#source, line });
       this.isInOrder &&= key === written;
     }
-    if (!this.isInOrder) return;
-    this.isInOrder = this.#last.compareTo(bytes, start, tupleEnds[i]) < 0;
-    this.#last.remember(bytes, start, tupleEnds[i]);
+    this.isInOrder &&= this.#last.compareTo(bytes, start, tupleEnd) < 0;
+    this.#last.remember(bytes, start, tupleEnd);
+    return this.isInOrder;
   }
 }
 
 /** @throws MM_BAD_FREQUENCY with the place of the row, which is not known any more where rows are added. */
-function requireFrequency(
-  { bytes, restStarts, restEnds, lines }: RecordBatch,
-  i: number,
-  source: string,
-): void {
-  const frequencyStart = restStarts[i];
-  const frequencyEnd = columnEnd(bytes, frequencyStart, restEnds[i]);
-  if (frequencyEnd === frequencyStart) return;
+function requireFrequency({ bytes, restStart, end, line }: RowCursor, source: string): void {
+  const frequencyEnd = columnEnd(bytes, restStart, end);
+  if (frequencyEnd === restStart) return;
   try {
-    checkFrequency(bytes, { frequencyStart, frequencyEnd, isPlain: false });
+    checkFrequency(bytes, { frequencyStart: restStart, frequencyEnd, isPlain: false });
   } catch (error) {
-    throw isMementoMapError(error) ? error.at({ source, line: lines[i] }) : error;
+    throw isMementoMapError(error) ? error.at({ source, line }) : error;
   }
 }
 
@@ -123,22 +120,17 @@ export async function sortedMap(
       while (to < rows.length && compareKeys(rows[from], rows[to]) === 0) to++;
       sorted.push(...addRows(withoutDoubt(rows.slice(from, to), fields), fields));
     }
-    runs.push(
-      await scratch.write(
-        sorted.map((row) => ({ bytes: row.bytes, start: 0, end: row.bytes.length })),
-      ),
-    );
+    runs.push(await scratch.write(sorted.map(lineOf)));
     rows = [];
     bytes = 0;
   };
-  for await (const batch of map.batches({ checkOrder: false })) {
-    for (let i = 0; i < batch.count; i++) {
-      requireFrequency(batch, i, map.name);
-      const row = respelled(rowAt(batch, i, 0), fields);
-      rows.push(row);
-      bytes += row.bytes.length + ROW_BYTES;
-      if (bytes >= memoryBytes) await endRun();
-    }
+  const row = new RowCursor(map.batches({ checkOrder: false }));
+  for (await row.advance(); !row.isDone; await row.advance()) {
+    requireFrequency(row, map.name);
+    const own = respelled(rowAt(row, 0), fields);
+    rows.push(own);
+    bytes += own.bytes.length + ROW_BYTES;
+    if (bytes >= memoryBytes) await endRun();
   }
   await endRun();
   const [run] = runs;
@@ -162,10 +154,12 @@ async function* mergedRuns(
     for (let line = groups.plainLine(); line !== undefined; line = groups.plainLine()) yield line;
     const group = await groups.next();
     if (group === undefined) return;
-    for (const { bytes } of addRows(withoutDoubt(group.rows, fields), fields)) {
-      yield { bytes, start: 0, end: bytes.length };
-    }
+    yield* addRows(withoutDoubt(group.rows, fields), fields).map(lineOf);
   }
+}
+
+function lineOf({ bytes }: MergeRow): Line {
+  return { bytes, start: 0, end: bytes.length };
 }
 
 /** Writes sorted rows with the headers of a map, one map after the other. */

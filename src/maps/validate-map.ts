@@ -21,7 +21,8 @@ import {
   startsHeader,
   UkvsHeaders,
 } from "../ukvs/header.ts";
-import { type Fault, fault, type FaultCode, InclusionCheck, keyFault } from "./map-faults.ts";
+import { type Fault, fault, type FaultCode, keyFault } from "./map-faults.ts";
+import { InclusionCheck } from "./inclusion-check.ts";
 import { interruptibleChunks } from "../interruption.ts";
 
 export interface ValidateOptions {
@@ -145,9 +146,8 @@ class Validation {
       keyStart = start;
       keyEnd = end;
       if (this.#inclusion !== undefined) {
-        const key = decoder.decode(bytes.subarray(start, end));
         const { mementos } = parseFrequency(decoder.decode(bytes.subarray(end + 1, ends[i])));
-        this.#inclusion.add(firstLine + i, key, mementos);
+        this.#inclusion.add(firstLine + i, bytes, start, end, mementos);
       }
     }
     this.#records += i - from;
@@ -315,7 +315,8 @@ class Validation {
     }
     const record = this.#try("bad-columns", () => parseRecord(text, fields));
     if (record === undefined) return;
-    const isNew = this.#checkOrder(bytes, start, columnsEnd(bytes, start, end, fields.keys.length));
+    const keyEnd = columnsEnd(bytes, start, end, fields.keys.length);
+    const isNew = this.#checkOrder(bytes, start, keyEnd);
     if (!this.#isMap) return;
     const [key = ""] = record.keys;
     const malformed = keyFault(key, fields);
@@ -323,7 +324,7 @@ class Validation {
     this.#checkDatetime(record);
     const frequency = this.#checkFrequency(record);
     if (isNew && frequency !== undefined && malformed?.code !== "bad-key") {
-      this.#inclusion?.add(this.line, key, frequency.mementos);
+      this.#inclusion?.add(this.line, bytes, start, keyEnd, frequency.mementos);
     }
   }
 

@@ -8,6 +8,7 @@ import { headerText, SIZE_HEADER, UkvsHeaders } from "../ukvs/header.ts";
 import { openLogicalMaps } from "../maps/logical-map.ts";
 import { mergeMaps } from "../maps/merge-maps.ts";
 import { type MergeRow, rowAt } from "../maps/merge-row.ts";
+import { RowCursor } from "../maps/row-cursor.ts";
 import { withMapOutput } from "../maps/map-output.ts";
 import { isOlderKey } from "./older-keys.ts";
 
@@ -59,15 +60,14 @@ async function presentParts(
   );
   const found: MergeRow[] = [];
   async function* kept(): AsyncGenerator<MergeRow, void, undefined> {
-    for await (const batch of map.batches()) {
-      for (let i = 0; i < batch.count; i++) {
-        const row = rowAt(batch, i, 0);
-        const older = isOlderKey(row.bytes, 0, row.keyEnd, fields);
-        const key = older ? decoder.decode(row.bytes.subarray(0, row.keyEnd)) : "";
-        const keys = older ? [askedKey(key, fields)] : [key];
-        found.push(...keys.filter((one) => one !== key).map((one) => withKey(row, one)));
-        if (keys.includes(key)) yield row;
-      }
+    const rows = new RowCursor(map.batches());
+    for (await rows.advance(); !rows.isDone; await rows.advance()) {
+      const row = rowAt(rows, 0);
+      const older = isOlderKey(row.bytes, 0, row.keyEnd, fields);
+      const key = older ? decoder.decode(row.bytes.subarray(0, row.keyEnd)) : "";
+      const keys = older ? [askedKey(key, fields)] : [key];
+      found.push(...keys.filter((one) => one !== key).map((one) => withKey(row, one)));
+      if (keys.includes(key)) yield row;
     }
   }
   const rest = await writeMap(join(scratch, "kept.ukvs"), source.name, head, kept());

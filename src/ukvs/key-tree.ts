@@ -390,7 +390,7 @@ export class TreeWalk<Node extends TreeNode<Node>> {
       if (textEnd === nodesEnd) return node;
       const next = bytes[textEnd];
       if (next === separatorOf(layer) || next === QUERY_MARK) return node;
-      if (layer === LAYER.host && next === CLOSE_PAREN) return node;
+      if (next === (layer === LAYER.host ? CLOSE_PAREN : QUESTION)) return node;
     }
     return undefined;
   }

@@ -11,13 +11,14 @@ import {
   type OnlyDomain,
   sumsOf,
 } from "./comparison.ts";
-import { type ComparedChunks, KeyGroups, lowestKeys } from "./key-groups.ts";
+import type { NamedChunks } from "../diff-maps.ts";
+import { KeyGroups, lowestKeys } from "./key-groups.ts";
 import { MAX_COMPARED } from "./overlap.ts";
 import { type OverlapNode, OverlapTree } from "./overlap-tree.ts";
 import { loadSuffixLabels } from "./suffix-labels.ts";
 
 /** A map to be compared. */
-export interface ComparedSource extends ComparedChunks {
+export interface ComparedSource extends NamedChunks {
   /** What the comparison calls it. */
   readonly id: string;
 }

@@ -1,20 +1,35 @@
-import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
-import { CurrentKey } from "../../ukvs/key-tree.ts";
+import { QUESTION, STAR } from "../../bytes/bytes.ts";
+import { KEY_KIND, LAYER, TreeNode, TreeWalk } from "../../ukvs/key-tree.ts";
 import { RowSums } from "../explore/row-sums.ts";
 import type { KeyGroups } from "./key-groups.ts";
 import { codeOf, OverlapTable } from "./overlap.ts";
 import type { SuffixLabels } from "./suffix-labels.ts";
 
+/** Maps, as bits, that have a row which covers something, and those where that row is a void. */
+class Coverage {
+  present = 0;
+  absent = 0;
+
+  add(groups: readonly KeyGroups[], having: number): void {
+    for (const [i, group] of groups.entries()) {
+      if ((having & (1 << i)) === 0) continue;
+      if (group.isVoid) this.absent |= 1 << i;
+      else this.present |= 1 << i;
+    }
+  }
+
+  clear(): void {
+    this.present = 0;
+    this.absent = 0;
+  }
+}
+
 /**
  * What is below a top-level domain, a registered domain, a host, or a page; open while keys begin with
  * its text.
  */
-export class OverlapNode {
-  textEnd = 0;
-  parent: OverlapNode | undefined;
+export class OverlapNode extends TreeNode<OverlapNode> {
   kind: "other" | "tld" | "domain" = "other";
-  /** Whether it is a host and those below it, not a path. */
-  isHost = false;
   /** Keys of pages at and below the node. */
   readonly keys: OverlapTable;
   /** Keys of the page's queries, until it is known what the maps say about the page. */
@@ -23,22 +38,36 @@ export class OverlapNode {
   readonly domains: OverlapTable;
   /** Sums of each map; of top-level and registered domains only. */
   readonly sums: readonly RowSums[];
-  /** Maps with a row that covers all below, and those where it is a void. */
-  present = 0;
-  absent = 0;
-  /** The same for rows that cover the page with any query. */
-  queryPresent = 0;
-  queryAbsent = 0;
+  /** By rows that cover all below the node. */
+  readonly below = new Coverage();
+  /** By rows that cover the page with any query. */
+  readonly anyQuery = new Coverage();
 
   constructor(maps: number) {
+    super();
     this.keys = new OverlapTable(maps);
     this.queries = new OverlapTable(maps);
     this.domains = new OverlapTable(maps);
     this.sums = Array.from({ length: maps }, () => new RowSums());
   }
+
+  clear(): void {
+    this.keys.clear();
+    this.queries.clear();
+    this.domains.clear();
+    if (this.kind !== "other") for (const sums of this.sums) sums.clear();
+    this.kind = "other";
+    this.below.clear();
+    this.anyQuery.clear();
+  }
+
+  /** The registered domain that a host is in, or its top-level domain. */
+  get domain(): OverlapNode {
+    return this.kind === "other" && this.parent !== undefined ? this.parent.domain : this;
+  }
 }
 
-interface TreeVisitor {
+interface OverlapVisitor {
   /** A node that keys do not begin with any more; `text` is as keys have it. */
   closeDomain(node: OverlapNode, text: string): void;
   closeTld(node: OverlapNode, text: string): void;
@@ -51,30 +80,35 @@ interface TreeVisitor {
  * own, or the next wildcard above. Wildcards may come behind what they cover (`com,a)/` before `com,a,*`),
  * so that keys are counted by what is known of them, and wildcards decide when their node is closed.
  *
- * Holds the nodes that the current key begins with.
+ * Holds the nodes that the current key begins with: the queries of a page come behind all that is below it.
  */
 export class OverlapTree {
   /** Keys that no node has: those without a host. */
   readonly root: OverlapNode;
-  readonly #maps: number;
+  readonly #walk: TreeWalk<OverlapNode>;
   /** Maps whose rows for a page speak for all its queries. */
   readonly #withoutQueries: number;
   readonly #suffixLabels: SuffixLabels;
-  readonly #visitor: TreeVisitor;
-  readonly #key = new CurrentKey();
-  readonly #open: OverlapNode[] = [];
-  readonly #pool: OverlapNode[] = [];
+  readonly #visitor: OverlapVisitor;
+  /** How many labels of the current host are those of its registered domain; 0: not looked up yet. */
+  #domainLabels = 0;
+  /** Where the labels of the current key end. */
+  #labelsEnd = 0;
 
   constructor(
     maps: number,
     options: {
       readonly withoutQueries: number;
       readonly suffixLabels: SuffixLabels;
-      readonly visitor: TreeVisitor;
+      readonly visitor: OverlapVisitor;
     },
   ) {
-    this.#maps = maps;
     this.root = new OverlapNode(maps);
+    this.#walk = new TreeWalk(
+      () => new OverlapNode(maps),
+      this,
+      () => 0xff,
+    );
     this.#withoutQueries = options.withoutQueries;
     this.#suffixLabels = options.suffixLabels;
     this.#visitor = options.visitor;
@@ -83,236 +117,114 @@ export class OverlapTree {
   /** Takes the next key, and the maps that have it. */
   add(groups: readonly KeyGroups[], having: number): void {
     const first = groups[31 - Math.clz32(having)];
-    this.#key.compare(first.bytes, first.start, first.end);
-    this.#closeTo(this.#key.shared);
-    this.#key.set(first.bytes, first.start, first.end);
-    this.#take(groups, having);
+    this.#walk.goTo(first.bytes, 0, first.end);
+    const { bytes, length, shape } = this.#walk.key;
+    const { kind, hostEnd } = shape;
+    if (kind === KEY_KIND.opaque) {
+      // `*` states the totals once more.
+      if (length === 1 && bytes[0] === STAR) return;
+      count(this.root.keys, groups, having);
+      addSums(this.root, groups, having);
+      return;
+    }
+    this.#labelsEnd = kind === KEY_KIND.spread ? hostEnd - 2 : hostEnd;
+    this.#domainLabels = 0;
+    const host = this.#walk.enter({ hostEnd: this.#labelsEnd, nodesEnd: this.#labelsEnd });
+    addSums(host.domain, groups, having);
+    if (kind === KEY_KIND.hostWildcard) host.below.add(groups, having);
+    else if (kind === KEY_KIND.pathWildcard) this.#walk.enter(shape).below.add(groups, having);
+    else if (kind === KEY_KIND.page) {
+      const page = this.#walk.enter(shape);
+      count(page.keys, groups, having);
+      page.anyQuery.add(groups, having & this.#withoutQueries);
+    } else if (kind === KEY_KIND.query) this.#addQuery(groups, having);
+  }
+
+  #addQuery(groups: readonly KeyGroups[], having: number): void {
+    const { bytes, length, hostEnd } = this.#walk.key;
+    const pageEnd = bytes.indexOf(QUESTION, hostEnd);
+    const page = this.#walk.enter({ hostEnd, nodesEnd: pageEnd });
+    const isAny = pageEnd === length - 2 && bytes[length - 1] === STAR;
+    // Where maps are without queries, `?*` is a query as any other.
+    count(page.queries, groups, isAny ? having & this.#withoutQueries : having);
+    if (isAny) page.anyQuery.add(groups, having & ~this.#withoutQueries);
   }
 
   end(): void {
-    this.#closeTo(-1);
+    this.#walk.end();
   }
 
-  #take(groups: readonly KeyGroups[], having: number): void {
-    const { bytes: key, length } = this.#key;
-    let hostEnd = 0;
-    while (hostEnd < length && key[hostEnd] !== CLOSE_PAREN) hostEnd++;
-    const isWildcard = length > 1 && key[length - 1] === STAR;
-    const isHostWildcard = hostEnd === length && isWildcard && key[length - 2] === COMMA;
-    if (hostEnd === length && !isHostWildcard) {
-      // `*` states the totals once more.
-      if (length > 1 || key[0] !== STAR) this.#count(this.root, groups, having);
-      return;
-    }
-    const labelsEnd = isHostWildcard ? length - 2 : hostEnd;
-    const isSpread = key[labelsEnd - 1] === STAR && key[labelsEnd - 2] === COMMA;
-    const host = this.#hosts(isSpread ? labelsEnd - 2 : labelsEnd);
-    sumUp(host, groups, having);
-    if (isHostWildcard) {
-      decide(host, groups, having);
-      return;
-    }
-    if (isSpread) return;
-    this.#path(host, hostEnd, groups, having);
-  }
-
-  /** Opens the nodes of the host of the key; returns the last. */
-  #hosts(end: number): OverlapNode {
-    const { bytes: key } = this.#key;
-    let parent = this.root;
-    let at = 0;
-    let suffix = -1;
-    for (let labels = 1; at <= end; labels++) {
-      while (at < end && key[at] !== COMMA) at++;
-      const known = this.#find(at);
-      const node = known ?? this.#push(at, parent);
-      if (known === undefined) {
-        node.isHost = true;
-        if (labels === 1) node.kind = "tld";
-        else if (parent.kind !== "domain" && !isBelowDomain(parent)) {
-          if (suffix === -1) suffix = this.#suffixLabels(this.#key.text(end));
-          if (labels === suffix + 1) node.kind = "domain";
-        }
+  /** Called by the walk. */
+  open(node: OverlapNode): void {
+    const { layer, depth, parent } = node;
+    if (layer !== LAYER.host) return;
+    if (depth === 1) node.kind = "tld";
+    else if (parent?.domain.kind !== "domain") {
+      if (this.#domainLabels === 0) {
+        this.#domainLabels = this.#suffixLabels(this.#walk.key.text(this.#labelsEnd)) + 1;
       }
-      parent = node;
-      at++;
-    }
-    return parent;
-  }
-
-  /** Counts a key with a path at its page, whose node and those above it are opened. */
-  #path(host: OverlapNode, hostEnd: number, groups: readonly KeyGroups[], having: number): void {
-    const { bytes: key, length } = this.#key;
-    let node = this.#find(hostEnd + 1) ?? this.#push(hostEnd + 1, host);
-    let query = hostEnd + 1;
-    while (query < length && key[query] !== QUESTION) query++;
-    const isPathWildcard =
-      query === length && key[length - 1] === STAR && key[length - 2] === SLASH;
-    const pathEnd = isPathWildcard ? length - 2 : query;
-    for (let at = hostEnd + 2; at <= pathEnd && pathEnd > hostEnd + 2; at++) {
-      if (at < pathEnd && key[at] !== SLASH) continue;
-      node = this.#find(at) ?? this.#push(at, node);
-    }
-    if (isPathWildcard) decide(node, groups, having);
-    else if (query === length) this.#countPage(node, groups, having);
-    else if (query === length - 2 && key[length - 1] === STAR) this.#anyQuery(node, groups, having);
-    else count(node.queries, groups, having);
-  }
-
-  #countPage(node: OverlapNode, groups: readonly KeyGroups[], having: number): void {
-    count(node.keys, groups, having);
-    for (let i = 0; i < groups.length; i++) {
-      if ((having & this.#withoutQueries & (1 << i)) === 0) continue;
-      if (groups[i].isVoid) node.queryAbsent |= 1 << i;
-      else node.queryPresent |= 1 << i;
+      if (depth === this.#domainLabels) node.kind = "domain";
     }
   }
 
-  #anyQuery(node: OverlapNode, groups: readonly KeyGroups[], having: number): void {
-    // Where maps are without queries, this is a key as any other.
-    count(node.queries, groups, having & this.#withoutQueries);
-    for (let i = 0; i < groups.length; i++) {
-      if ((having & ~this.#withoutQueries & (1 << i)) === 0) continue;
-      if (groups[i].isVoid) node.queryAbsent |= 1 << i;
-      else node.queryPresent |= 1 << i;
+  /** Called by the walk. */
+  close(node: OverlapNode): void {
+    const { parent = this.root, kind, keys, queries, domains } = node;
+    const { present, absent } = node.below;
+    queries.addTo(keys, node.anyQuery.present, node.anyQuery.absent);
+    const text = (): string => this.#walk.key.text(node.textEnd);
+    if (kind === "domain") {
+      countDomain(node);
+      keys.decide(present, absent);
+      this.#visitor.closeDomain(node, text());
+      const tld = parent.domain;
+      for (const [i, sums] of node.sums.entries()) tld.sums[i].add(sums);
+    } else if (present !== 0 && node.layer === LAYER.host && node.domain.kind !== "domain") {
+      this.#visitor.wildcard(text(), present);
     }
-  }
-
-  #count(node: OverlapNode, groups: readonly KeyGroups[], having: number): void {
-    count(node.keys, groups, having);
-    for (let i = 0; i < groups.length; i++) {
-      if ((having & (1 << i)) !== 0) node.sums[i].add(groups[i].sums);
+    if (kind === "tld") {
+      keys.decide(present, absent);
+      domains.decide(present, absent);
+      this.#visitor.closeTld(node, text());
     }
-  }
-
-  /** The open node whose text is the first `end` bytes of the key. */
-  #find(end: number): OverlapNode | undefined {
-    for (let i = this.#open.length - 1; i >= 0; i--) {
-      const node = this.#open[i];
-      if (node.textEnd === end) return node;
-      if (node.textEnd < end) return undefined;
-    }
-    return undefined;
-  }
-
-  #push(textEnd: number, parent: OverlapNode): OverlapNode {
-    const node = this.#pool.pop() ?? new OverlapNode(this.#maps);
-    node.textEnd = textEnd;
-    node.parent = parent;
-    this.#open.push(node);
-    return node;
-  }
-
-  /** Closes nodes that the next key, which has `shared` bytes in common with the last, is not of. */
-  #closeTo(shared: number): void {
-    for (;;) {
-      const node = this.#open.at(-1);
-      if (node === undefined || node.textEnd <= shared) return;
-      this.#open.pop();
-      this.#close(node);
-    }
-  }
-
-  #close(node: OverlapNode): void {
-    const { parent = this.root, present, absent } = node;
-    node.queries.addTo(node.keys, node.queryPresent, node.queryAbsent);
-    if (node.kind === "domain") this.#closeDomain(node, parent);
-    else if (present !== 0 && node.isHost && !isBelowDomain(node)) {
-      this.#visitor.wildcard(this.#key.text(node.textEnd), present);
-    }
-    if (node.kind === "tld") {
-      node.keys.decide(present, absent);
-      node.domains.decide(present, absent);
-      this.#visitor.closeTld(node, this.#key.text(node.textEnd));
-      node.keys.addTo(parent.keys, 0, 0);
-      node.domains.addTo(parent.domains, 0, 0);
-    } else {
-      node.keys.addTo(parent.keys, present, absent);
-      node.domains.addTo(parent.domains, present, absent);
-    }
-    this.#release(node);
-  }
-
-  #closeDomain(node: OverlapNode, parent: OverlapNode): void {
-    let held = 0;
-    const { sums, present, absent } = node;
-    for (let i = 0; i < this.#maps; i++) {
-      if (sums[i].rows > sums[i].voids) held |= 1 << i;
-    }
-    const numbers = node.domains.of(codeOf(held, 0));
-    numbers[0] += 1;
-    for (let i = 0; i < this.#maps; i++) numbers[i + 2] += sums[i].captures;
-    node.keys.decide(present, absent);
-    this.#visitor.closeDomain(node, this.#key.text(node.textEnd));
-    for (let above: OverlapNode | undefined = parent; above !== undefined; above = above.parent) {
-      if (above.kind !== "tld") continue;
-      for (let i = 0; i < this.#maps; i++) above.sums[i].add(sums[i]);
-      return;
-    }
-  }
-
-  #release(node: OverlapNode): void {
-    node.keys.clear();
-    node.queries.clear();
-    node.domains.clear();
-    if (node.kind !== "other") for (const sums of node.sums) sums.clear();
-    node.kind = "other";
-    node.isHost = false;
-    node.parent = undefined;
-    node.present = 0;
-    node.absent = 0;
-    node.queryPresent = 0;
-    node.queryAbsent = 0;
-    if (this.#pool.length < 256) this.#pool.push(node);
+    keys.addTo(parent.keys, present, absent);
+    domains.addTo(parent.domains, present, absent);
+    node.clear();
   }
 }
 
-function isBelowDomain(node: OverlapNode): boolean {
-  for (let above: OverlapNode | undefined = node; above !== undefined; above = above.parent) {
-    if (above.kind === "domain") return true;
-  }
-  return false;
+function countDomain({ domains, sums }: OverlapNode): void {
+  let held = 0;
+  for (const [i, { rows, voids }] of sums.entries()) if (rows > voids) held |= 1 << i;
+  const numbers = domains.of(codeOf(held, 0));
+  numbers[0] += 1;
+  for (const [i, { captures }] of sums.entries()) numbers[i + 2] += captures;
 }
 
-/** Adds rows to the sums of the registered domain of a host, or of its top-level domain. */
-function sumUp(host: OverlapNode, groups: readonly KeyGroups[], having: number): void {
-  let node: OverlapNode = host;
-  while (node.kind === "other" && node.parent !== undefined) node = node.parent;
-  for (let i = 0; i < groups.length; i++) {
-    if ((having & (1 << i)) !== 0) node.sums[i].add(groups[i].sums);
-  }
-}
-
-/** Notes which maps have a wildcard at a node. */
-function decide(node: OverlapNode, groups: readonly KeyGroups[], having: number): void {
-  for (let i = 0; i < groups.length; i++) {
-    if ((having & (1 << i)) === 0) continue;
-    if (groups[i].isVoid) node.absent |= 1 << i;
-    else node.present |= 1 << i;
+function addSums(node: OverlapNode, groups: readonly KeyGroups[], having: number): void {
+  for (const [i, { sums }] of groups.entries()) {
+    if ((having & (1 << i)) !== 0) node.sums[i].add(sums);
   }
 }
 
 function count(table: OverlapTable, groups: readonly KeyGroups[], having: number): void {
-  if (having === 0) return;
-  let [held, no] = [0, 0];
+  let [held, no, differs] = [0, 0, 0];
   let captures = -1;
-  let differs = 0;
-  for (let i = 0; i < groups.length; i++) {
+  for (const [i, group] of groups.entries()) {
     if ((having & (1 << i)) === 0) continue;
-    if (groups[i].isVoid) {
+    if (group.isVoid) {
       no |= 1 << i;
       continue;
     }
     held |= 1 << i;
-    const { captures: own } = groups[i].sums;
-    if (captures !== -1 && own !== captures) differs = 1;
-    captures = own;
+    if (captures !== -1 && group.sums.captures !== captures) differs = 1;
+    captures = group.sums.captures;
   }
   if (held === 0) return;
   const numbers = table.of(codeOf(held, no));
   numbers[0] += 1;
   numbers[1] += differs;
-  for (let i = 0; i < groups.length; i++) {
-    if ((held & (1 << i)) !== 0) numbers[i + 2] += groups[i].sums.captures;
+  for (const [i, { sums }] of groups.entries()) {
+    if ((held & (1 << i)) !== 0) numbers[i + 2] += sums.captures;
   }
 }
