@@ -4,11 +4,10 @@ import { enlarged } from "./budget-survey.ts";
 import { sortKeys } from "../bytes/sort-keys.ts";
 import { wholeLines } from "../bytes/lines.ts";
 import { LookupList } from "../lookup/lookup-list.ts";
-import { KeyScanner, surtKeyBytes } from "../surt/key-bytes.ts";
 import type { KeyOptions } from "../surt/key.ts";
 import { QUERY_MARK } from "../ukvs/key-tree.ts";
 import { queryMarkAt } from "./tree-order.ts";
-import { surtBytes } from "../surt/uri-to-surt.ts";
+import { Key } from "../surt/lookup-key.ts";
 
 const INITIAL_KEYS = 1 << 10;
 const INITIAL_BYTES = 1 << 16;
@@ -138,65 +137,20 @@ export async function readMissList(
   options: KeyOptions = {},
 ): Promise<MissList> {
   const collector = new MissCollector();
-  const key = new LookupKeyBytes(options);
+  const key = new Key();
+  const queries = options.queries === true;
   const list = new LookupList(source);
   for await (const block of wholeLines(chunks, source)) {
     list.forEach(block, (start, end) => {
-      key.set(block, start, end);
-      collector.add(key.bytes, key.start, key.end);
+      if (isSurt(block, start, end)) key.ofSurt(block, start, end, queries);
+      else key.ofUri(block, start, end, queries).readPath();
+      const mark = queries ? queryMarkAt(key.bytes, 0, key.length) : -1;
+      if (mark !== -1) key.bytes[mark] = QUERY_MARK;
+      collector.add(key.bytes, 0, key.length);
     });
   }
   list.end();
   return new MissList(collector, list.oddLines);
-}
-
-/**
- * The keys of URIs, and of what is a SURT already, as bytes: those of `lookupKey()` for UTF-8.
- *
- * The result is `bytes[start, end)`, valid until the next is set. Ordinary web addresses need no
- * allocation.
- */
-class LookupKeyBytes {
-  bytes: Uint8Array = new Uint8Array(0);
-  start = 0;
-  end = 0;
-  #surt = new Uint8Array(1 << 12);
-  #key = new Uint8Array(1 << 12);
-  readonly #scanner: KeyScanner;
-  readonly #options: KeyOptions;
-
-  constructor(options: KeyOptions) {
-    this.#scanner = new KeyScanner(options);
-    this.#options = options;
-  }
-
-  set(source: Uint8Array, start: number, end: number): void {
-    if (isSurt(source, start, end)) {
-      this.#setFromSurt(source, start, end);
-      return;
-    }
-    const room = 3 * (end - start) + 64;
-    if (room > this.#surt.length) this.#surt = new Uint8Array(room * 2);
-    this.#setFromSurt(this.#surt, 0, surtBytes(source, start, end, this.#surt, 0));
-  }
-
-  #setFromSurt(surt: Uint8Array, start: number, end: number): void {
-    const keyEnd = this.#scanner.keyEnd(surt, start, end, 0);
-    if (keyEnd !== -1 && this.#options.queries !== true) {
-      this.bytes = surt;
-      this.start = start;
-      this.end = keyEnd;
-      return;
-    }
-    const room = 3 * (end - start) + 1;
-    if (room > this.#key.length) this.#key = new Uint8Array(room * 2);
-    this.bytes = this.#key;
-    this.start = 0;
-    this.end = surtKeyBytes(surt, start, end, this.#key, 0, this.#options);
-    if (this.#options.queries !== true) return;
-    const mark = queryMarkAt(this.#key, 0, this.end);
-    if (mark !== -1) this.#key[mark] = QUERY_MARK;
-  }
 }
 
 /** Whether there is a `)` before any slash, query and fragment, and a slash or nothing behind it. */

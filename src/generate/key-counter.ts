@@ -9,7 +9,7 @@ import {
   type RowKind,
 } from "../input/capture.ts";
 import type { DetectedFormat } from "../input/formats.ts";
-import { plainKey } from "../surt/uri-to-surt.ts";
+import { type PlainBytes, plainKeyBytes, writePlainUri } from "../surt/uri-to-surt.ts";
 import { type IndexCounts, newIndexCounts } from "./index-counts.ts";
 import type { KeyTable } from "./key-table.ts";
 import { RowKey, type RowKeyOptions } from "./map-rows.ts";
@@ -38,6 +38,7 @@ export class KeyCounter implements KeySink<IndexCounts> {
   readonly #rowKey: RowKey;
   /** Whether nothing but the key goes into the table: then it can be made in one pass over the URI. */
   readonly #isKeyOnly: boolean;
+  readonly #plainBytes: PlainBytes;
   #key = new Uint8Array(4096);
   #isSample = false;
   /** Over the bytes that are being read. */
@@ -51,6 +52,7 @@ export class KeyCounter implements KeySink<IndexCounts> {
     this.#table = table;
     this.#drain = drain;
     this.#rowKey = new RowKey(options);
+    this.#plainBytes = plainKeyBytes(options.queries === true);
     const { originals, distinct, datetimeDigits } = options;
     this.#isKeyOnly = !originals && distinct !== true && datetimeDigits === 0;
   }
@@ -111,8 +113,7 @@ export class KeyCounter implements KeySink<IndexCounts> {
     if (!this.#isKeyOnly || capture.hasEscapes || capture.isForeignSurt) return false;
     const { uriStart, uriEnd } = capture;
     if (uriEnd - uriStart > this.#key.length) this.#key = new Uint8Array(2 * (uriEnd - uriStart));
-    const hasQueries = this.#options.queries === true;
-    const end = plainKey(bytes, uriStart, uriEnd, this.#key, 0, hasQueries);
+    const end = writePlainUri(bytes, uriStart, uriEnd, this.#key, 0, this.#plainBytes);
     if (end < 0) return false;
     this.#addKey(this.#key, 0, end, capture.count);
     return true;

@@ -1,7 +1,7 @@
 import { copyRange, LF, PLUS, QUESTION, SLASH, SPACE, writeDecimal } from "../bytes/bytes.ts";
 import { type Capture, timePrefixEnd } from "../input/capture.ts";
-import { KeyScanner, surtKeyBytes } from "../surt/key-bytes.ts";
-import type { KeyOptions } from "../surt/key.ts";
+import { keyEndInSurt } from "../surt/plain-key.ts";
+import { type KeyOptions, surtKeyBytes } from "../surt/key.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { type Header, UkvsHeaders } from "../ukvs/header.ts";
 
@@ -41,19 +41,17 @@ export class RowKey {
   /** Whether a row's key is always a part of its SURT, so that equal SURTs have equal rows. */
   readonly isPartOfSurt: boolean;
   readonly #options: RowKeyOptions;
-  readonly #scanner: KeyScanner;
   #scratch = new Uint8Array(1024);
 
   constructor(options: RowKeyOptions) {
     this.#options = options;
-    this.#scanner = new KeyScanner(options);
     this.isPartOfSurt = options.datetimeDigits === 0 && options.distinct !== true;
   }
 
   /** Takes the SURT `surt[start, end)` of a capture whose line is in `row`. */
   set(surt: Uint8Array, start: number, end: number, row: Uint8Array, capture: Capture): void {
     const { originals, datetimeDigits, distinct, queries } = this.#options;
-    const keyEnd = this.#scanner.keyEnd(surt, start, end, 0);
+    const keyEnd = keyEndInSurt(surt, start, end, this.#options);
     if (keyEnd !== -1 && !originals && this.isPartOfSurt) {
       this.bytes = surt;
       this.start = start;

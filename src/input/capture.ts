@@ -1,4 +1,4 @@
-import { uriOfSurt } from "../surt/key-bytes.ts";
+import { uriOfSurt } from "../surt/foreign-surt.ts";
 import { surtBytes } from "../surt/uri-to-surt.ts";
 import { unescapedBytes } from "../bytes/json-members.ts";
 import { CLOSE_PAREN, COLON, isDigit, MINUS, QUESTION, SLASH, standsAt } from "../bytes/bytes.ts";

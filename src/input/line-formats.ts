@@ -8,7 +8,7 @@ import {
   type LineReader,
   surtHostEnd,
 } from "./capture.ts";
-import { hasForeignHost, isForeignByte } from "../surt/key-bytes.ts";
+import { hasForeignHost, isForeignByte } from "../surt/foreign-surt.ts";
 
 /**
  * A list of SURTs, one a line; what stands behind the first blank is ignored. SURTs of another

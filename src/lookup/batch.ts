@@ -1,7 +1,7 @@
 import { type BlockSink, BlockWriter } from "../bytes/block-writer.ts";
 import { copyRange, LF, MINUS, TAB, writeDecimal } from "../bytes/bytes.ts";
 import type { LineBatch } from "../bytes/lines.ts";
-import { coveringKeys, type Form, MISSING, writeCoveringKey } from "../surt/covering-keys.ts";
+import { coveringKeys, MISSING, writeCoveringKey } from "../surt/covering-keys.ts";
 import { Key } from "../surt/lookup-key.ts";
 import type { DatetimeRange } from "../ukvs/record.ts";
 import { findLoading, type KeySource, type Verdict } from "./source.ts";
@@ -148,10 +148,9 @@ export class BatchAnswers {
     const target = out.bytes;
     const verdict = this.#verdict;
     const state = verdict.present ? PRESENT : ABSENT;
-    const queries = this.#source.headers.fields.queries === true;
     let at = this.#copy(input, start, end, target, out.length);
     at = copyRange(state, 0, state.length, target, at);
-    at = writeCoveringKey(key, key.form as Form, key.index, target, at, queries);
+    at = writeCoveringKey(key, target, at);
     target[at++] = TAB;
     if (verdict.start === verdict.end) target[at++] = MINUS;
     else at = copyRange(verdict.bytes, verdict.start, verdict.end, target, at);

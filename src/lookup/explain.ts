@@ -1,4 +1,4 @@
-import { COVERING_KEY_BYTES, type Form, MISSING, writeCoveringKey } from "../surt/covering-keys.ts";
+import { coveringKeyText, type Form, MISSING } from "../surt/covering-keys.ts";
 import type { Key } from "../surt/lookup-key.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import type { DatetimeRange } from "../ukvs/record.ts";
@@ -12,8 +12,6 @@ export interface TriedKey {
   readonly rows: readonly string[] | undefined;
   readonly decides: boolean;
 }
-
-const decoder = new TextDecoder();
 
 /** A source that notes which keys it is asked for, in which order, and what there is of them. */
 export class RecordingSource implements KeySource {
@@ -37,11 +35,8 @@ export class RecordingSource implements KeySource {
   ask(key: Key, form: Form, index: number): number {
     const found = this.#source.ask(key, form, index);
     if (found === MISSING) return MISSING;
-    const text = new Uint8Array(key.length + COVERING_KEY_BYTES);
-    const queries = this.headers.fields.queries === true;
-    const end = writeCoveringKey(key, form, index, text, 0, queries);
     this.tried.push({
-      key: decoder.decode(text.subarray(0, end)),
+      key: coveringKeyText(key),
       distance: key.distance,
       rows: this.#source.lastRows?.(),
       decides: found >= 0,

@@ -1,11 +1,5 @@
 import { compareRanges, SLASH, SPACE, STAR } from "../bytes/bytes.ts";
-import {
-  COVERING_KEY_BYTES,
-  FORM,
-  type Form,
-  NONE,
-  writeCoveringKey,
-} from "../surt/covering-keys.ts";
+import { coveringKey, FORM, type Form, NONE } from "../surt/covering-keys.ts";
 import { hostEndOf, type Key } from "../surt/lookup-key.ts";
 import { foreignSpellings } from "../surt/spelling.ts";
 import { frequencyIsZero } from "../ukvs/frequency.ts";
@@ -48,8 +42,6 @@ export class IndexedSource implements KeySource {
   #foundEnd = 0;
   /** What the rows of a key say that need a closer look, of the key found last. */
   #decided: KeyAnswer | undefined;
-  #scratch: Uint8Array = new Uint8Array(4096);
-  #scratchView = new DataView(this.#scratch.buffer);
 
   private constructor(index: RowIndex, page?: PageRange) {
     this.index = index;
@@ -141,7 +133,7 @@ export class IndexedSource implements KeySource {
 
   ask(key: Key, form: Form, index: number): number {
     const page = this.#page;
-    const asked = page && this.#scratch.subarray(0, this.#write(key, form, index));
+    const asked = page && coveringKey(key);
     if (asked !== undefined) page?.require(asked);
     let row: number;
     if (form === FORM.below) row = this.#folderRow(key, index);
@@ -237,23 +229,14 @@ export class IndexedSource implements KeySource {
   #otherRow(key: Key, form: Form, index: number): number {
     if (form > FORM.below && key.labelEnds[index] + 2 > this.index.longestAbove) return NONE;
     if (form === FORM.anyQuery && key.host < 0 && key.hostEnd >= 0) return NONE;
-    const end = this.#write(key, form, index);
-    return this.#rowOf(this.#scratch, this.#scratchView, end);
+    return this.#rowOf(coveringKey(key));
   }
 
-  #write(key: Key, form: Form, index: number): number {
-    key.readPath();
-    if (this.#scratch.length < key.length + COVERING_KEY_BYTES) {
-      this.#scratch = new Uint8Array(2 * (key.length + COVERING_KEY_BYTES));
-      this.#scratchView = new DataView(this.#scratch.buffer);
-    }
-    const queries = this.headers.fields.queries === true;
-    return writeCoveringKey(key, form, index, this.#scratch, 0, queries);
-  }
-
-  /** The row of the key `bytes[0, end)`, which is no wildcard of a path. */
-  #rowOf(bytes: Uint8Array, view: DataView, end: number): number {
+  /** The row of a key that is no wildcard of a path. */
+  #rowOf(bytes: Uint8Array): number {
     const { index } = this;
+    const end = bytes.length;
+    const view = new DataView(bytes.buffer);
     const hostEnd = hostEndOf(bytes, end);
     if (hostEnd < 0) {
       const hash = hashOf(view, 0, end, 0);

@@ -1,6 +1,6 @@
 import type { KeyAnswer } from "./decide.ts";
 import { find, findLoading, type KeySource, type Verdict } from "./source.ts";
-import { COVERING_KEY_BYTES, type Form, MISSING, writeCoveringKey } from "../surt/covering-keys.ts";
+import { coveringKeyText, MISSING } from "../surt/covering-keys.ts";
 import { Key } from "../surt/lookup-key.ts";
 import { type DatetimeRange, parseDatetimeKey } from "../ukvs/record.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
@@ -139,12 +139,9 @@ function answerOf(source: KeySource, key: Key, hit: number): Answer {
   if (hit < 0) return { present: false };
   source.answer(key, hit, VERDICT);
   const { present, bytes, start, end } = VERDICT;
-  const name = new Uint8Array(key.length + COVERING_KEY_BYTES);
-  const queries = source.headers.fields.queries === true;
-  const nameEnd = writeCoveringKey(key, key.form as Form, key.index, name, 0, queries);
   return {
     present,
-    key: decoder.decode(name.subarray(0, nameEnd)),
+    key: coveringKeyText(key),
     frequency: decoder.decode(bytes.subarray(start, end)),
     distance: key.distance,
   };

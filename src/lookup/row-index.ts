@@ -2,6 +2,7 @@ import { byteString, COMMA, LF, SLASH, STAR } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { bitOf } from "../surt/covering-keys.ts";
 import { hostEndOf } from "../surt/lookup-key.ts";
+import { plainHostEnd, plainPathEnd } from "../surt/plain-key.ts";
 import { ownSpelling } from "../surt/spelling.ts";
 import { checkSize } from "../ukvs/header.ts";
 import { type MapHead, mapHeadOf, refuseCut } from "../ukvs/head.ts";
@@ -10,8 +11,6 @@ import { respelled } from "./respelled.ts";
 import {
   checkFrequency,
   keyEnd as keyEndAt,
-  plainHostEnd,
-  plainPathEnd,
   plainRowNext,
   readRow,
   Row,

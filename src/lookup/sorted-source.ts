@@ -10,14 +10,7 @@ import {
 } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal } from "../interruption.ts";
-import {
-  COVERING_KEY_BYTES,
-  FORM,
-  type Form,
-  MISSING,
-  NONE,
-  writeCoveringKey,
-} from "../surt/covering-keys.ts";
+import { coveringKey, FORM, type Form, MISSING, NONE } from "../surt/covering-keys.ts";
 import type { Key } from "../surt/lookup-key.ts";
 import { foreignSpellings } from "../surt/spelling.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
@@ -165,7 +158,6 @@ export class SortedSource implements KeySource {
   #decided: KeyAnswer | undefined;
   /** Of the key that was asked for last. */
   #rows: readonly RowRange[] = [];
-  #scratch: Uint8Array = new Uint8Array(4096);
 
   private constructor(
     source: ByteSource,
@@ -250,11 +242,7 @@ export class SortedSource implements KeySource {
         return NONE;
       }
     }
-    const room = key.length + COVERING_KEY_BYTES;
-    if (this.#scratch.length < room) this.#scratch = new Uint8Array(2 * room);
-    const queries = this.headers.fields.queries === true;
-    const end = writeCoveringKey(key, form, index, this.#scratch, 0, queries);
-    const found = this.#answerOf(this.#scratch.subarray(0, end), this.#hasSpellings);
+    const found = this.#answerOf(coveringKey(key), this.#hasSpellings);
     if (found === MISSING) return MISSING;
     this.#decided = found;
     return found?.decides === true ? 0 : NONE;

@@ -27,7 +27,7 @@ export type Held = Map<number, Uint8Array>;
  *     find(source, key.ofUri(...))  ->  open(key), then ask(key, form, index) for each key that covers it
  *
  * `ask` gets the key that is looked up, and which key it is to look for: `key.bytes[0, key.folderEnds[index])`
- * and `/*` for the form `below`, and so on; `writeCoveringKey` writes it where its bytes are needed.
+ * and `/*` for the form `below`, and so on; `coveringKey` has its bytes.
  */
 export interface KeySource extends Asker {
   readonly headers: UkvsHeaders;

@@ -151,7 +151,12 @@ function canonicalPath(rawPath: string, hasHost: boolean): string {
 }
 
 function canonicalQuery(rawQuery: string): string {
-  return sortQuery(stripQuerySessionIds(escapeOnce(unescapeFully(rawQuery)).toLowerCase()));
+  return orderedQuery(escapeOnce(unescapeFully(rawQuery)).toLowerCase());
+}
+
+/** A query, escaped and in lower case, without session ids and in order. */
+export function orderedQuery(query: string): string {
+  return sortQuery(stripLastPair(STRIPPED_PARAMETERS.reduce(stripLastParameter, query)));
 }
 
 /**
@@ -257,10 +262,6 @@ function stripLastSegment(path: string, segmentEnd: SegmentEnd): string {
     }
   }
   return path;
-}
-
-function stripQuerySessionIds(query: string): string {
-  return stripLastPair(STRIPPED_PARAMETERS.reduce(stripLastParameter, query));
 }
 
 function stripLastParameter(query: string, { name, letters, value }: StrippedParameter): string {

@@ -63,6 +63,7 @@ export interface Asker {
  */
 export function coveringKeys(key: Key, queries: boolean, asker: Asker): number {
   key.readPath();
+  key.queries = queries;
   key.distance = 0;
   let found = NONE;
   if (queries || key.pageEnd < key.length) found = askFor(key, FORM.exact, 0, asker);
@@ -113,16 +114,9 @@ export function bitOf(index: number): number {
   return 1 << (index < 31 ? index : 31);
 }
 
-/** Writes a key that covers another to `target` at `at`; returns where it ends. */
-export function writeCoveringKey(
-  key: Key,
-  form: Form,
-  index: number,
-  target: Uint8Array,
-  at: number,
-  queries: boolean,
-): number {
-  const { bytes, hostEnd, pageEnd, length } = key;
+/** Writes the key that was asked for last to `target` at `at`; returns where it ends. */
+export function writeCoveringKey(key: Key, target: Uint8Array, at: number): number {
+  const { bytes, hostEnd, pageEnd, length, form, index, queries } = key;
   if (form === FORM.exact) return copyRange(bytes, 0, length, target, at);
   if (form === FORM.page) return copyRange(bytes, 0, pageEnd, target, at);
   if (form === FORM.anyQuery) {
@@ -138,9 +132,6 @@ export function writeCoveringKey(
   return form === FORM.spreadAnyQuery ? withStar(QUESTION, target, keyEnd) : keyEnd;
 }
 
-/** Bytes that a key that covers another may have more than that. */
-export const COVERING_KEY_BYTES = 8;
-
 function withStar(separator: number, target: Uint8Array, at: number): number {
   target[at] = separator;
   target[at + 1] = STAR;
@@ -155,6 +146,21 @@ export interface LookupKey {
 }
 
 const decoder = new TextDecoder();
+/** Bytes that a key that covers another may have more than that. */
+const MORE_BYTES = 8;
+let scratch = new Uint8Array(4096);
+
+/** The key that was asked for last, in bytes that are valid until another is asked for. */
+export function coveringKey(key: Key): Uint8Array {
+  const room = key.length + MORE_BYTES;
+  if (scratch.length < room) scratch = new Uint8Array(2 * room);
+  return scratch.subarray(0, writeCoveringKey(key, scratch, 0));
+}
+
+/** The key that was asked for last. */
+export function coveringKeyText(key: Key): string {
+  return decoder.decode(coveringKey(key));
+}
 
 /**
  * The keys that can answer for a SURT, most specific first; the first that a map holds decides. See
@@ -179,13 +185,10 @@ const decoder = new TextDecoder();
  * ```
  */
 export function lookupKeys(surt: string, { queries = false }: KeyOptions = {}): LookupKey[] {
-  const key = new Key().ofSurtText(surt, true);
-  const text = new Uint8Array(key.length + COVERING_KEY_BYTES);
   const keys: LookupKey[] = [];
-  coveringKeys(key, queries, {
-    ask({ distance }, form, index) {
-      const end = writeCoveringKey(key, form, index, text, 0, queries);
-      keys.push({ key: decoder.decode(text.subarray(0, end)), distance });
+  coveringKeys(new Key().ofSurtText(surt, true), queries, {
+    ask(key) {
+      keys.push({ key: coveringKeyText(key), distance: key.distance });
       return NONE;
     },
   });

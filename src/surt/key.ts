@@ -1,4 +1,6 @@
-import { surt } from "./uri-to-surt.ts";
+import { byteString, copyRange } from "../bytes/bytes.ts";
+import { keyEndInSurt } from "./plain-key.ts";
+import { surt, writeAscii } from "./uri-to-surt.ts";
 
 // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
 const BLANK_OR_CONTROL = /[\u0000-\u0020\u007f]/g;
@@ -59,6 +61,36 @@ export function surtKey(surt: string, { queries }: KeyOptions = {}): string {
  */
 export function uriKey(uri: string): string {
   return surtKey(surt(uri));
+}
+
+/**
+ * Writes the key of the SURT in `source[start..end)` to `target` at `at`, and returns where it ends.
+ * Gives the bytes of `surtKey()`.
+ *
+ * @throws MementoMapError `MM_LIMIT` when the key does not fit; three times the length of the SURT
+ * plus 1 is always enough.
+ */
+export function surtKeyBytes(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+  options: KeyOptions = {},
+): number {
+  const keyEnd = keyEndInSurt(source, start, end, options);
+  if (keyEnd !== -1 && at + keyEnd - start <= target.length) {
+    return copyRange(source, start, keyEnd, target, at);
+  }
+  return writeAscii("key", surtKey(asciiSurt(source, start, end), options), target, at);
+}
+
+/** A SURT as text, with bytes that are not ASCII percent-encoded, as `surtKey()` encodes characters. */
+export function asciiSurt(source: Uint8Array, start: number, end: number): string {
+  return byteString(source, start, end).replace(
+    /[\u0080-\u00ff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16)}`,
+  );
 }
 
 /** Whether a SURT or key has a query, or `?*` in place of one. */

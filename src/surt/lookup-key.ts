@@ -8,9 +8,9 @@ import {
   SLASH,
 } from "../bytes/bytes.ts";
 import { canonicalSurt } from "./canonical-surt.ts";
-import { surtKey } from "./key.ts";
-import { asciiSurt, keyEndInSurt } from "./key-bytes.ts";
-import { afterPlainHost, writePlainHost, writePlainPath } from "./uri-to-surt.ts";
+import { asciiSurt, surtKey } from "./key.ts";
+import { keyEndInSurt } from "./plain-key.ts";
+import { afterPlainHost, plainKeyBytes, writePlainHost, writePlainPath } from "./uri-to-surt.ts";
 
 const encoder = new TextEncoder();
 /** Behind the key, for readers that take four bytes at a time and for the ends of wider keys. */
@@ -53,6 +53,8 @@ export class Key {
   /** Which form of key that is, and of which folder or label. */
   form = 0;
   index = 0;
+  /** Whether that was in a map with queries. */
+  queries = false;
 
   /** For sources: which wider keys may exist, and what they found out about the host. */
   below = -1;
@@ -67,7 +69,7 @@ export class Key {
 
   #labelCount = NOT_READ;
   #isPathRead = true;
-  #queries = false;
+  #readsQueries = false;
   #uri: Uint8Array = this.bytes;
   #start = 0;
   #path = 0;
@@ -118,7 +120,8 @@ export class Key {
     if (this.#isPathRead) return;
     this.#isPathRead = true;
     const at = this.hostEnd + 1;
-    const end = writePlainPath(this.#uri, this.#path, this.#end, this.bytes, at, this.#queries);
+    const kind = plainKeyBytes(this.#readsQueries);
+    const end = writePlainPath(this.#uri, this.#path, this.#end, this.bytes, at, kind);
     if (end < 0) this.#ofOddUri();
     else this.#splitPath(end);
   }
@@ -141,14 +144,14 @@ export class Key {
   copy(): Key {
     this.readPath();
     const copy = new Key();
-    copy.#reset(this.#queries);
+    copy.#reset(this.#readsQueries);
     copy.#reserve(this.length);
     copyRange(this.bytes, 0, this.length, copy.bytes, 0);
     return copy.#split(this.length);
   }
 
   #reset(queries: boolean): void {
-    this.#queries = queries;
+    this.#readsQueries = queries;
     this.#labelCount = NOT_READ;
     this.#isPathRead = true;
     this.hostEnd = -1;
@@ -163,7 +166,7 @@ export class Key {
 
   #ofOddUri(): this {
     const surt = canonicalSurt(byteString(this.#uri, this.#start, this.#end));
-    return this.#take(surtKey(surt, { queries: this.#queries }));
+    return this.#take(surtKey(surt, { queries: this.#readsQueries }));
   }
 
   /** Takes a key, which is ASCII. */

@@ -1,7 +1,6 @@
 import {
   CLOSE_PAREN,
   byteString,
-  COLON,
   COMMA,
   HASH,
   hexValue,
@@ -9,20 +8,13 @@ import {
   PERCENT,
   QUESTION,
   SLASH,
-  ZERO,
+  standsAt,
 } from "../bytes/bytes.ts";
-import { canonicalSurt } from "./canonical-surt.ts";
+import { canonicalSurt, orderedQuery } from "./canonical-surt.ts";
 import { MementoMapError } from "../errors.ts";
-import { STRIPPED_PAIR, STRIPPED_PARAMETERS } from "./rules.ts";
-
-const MAX_PLAIN_BYTES = 16_384;
-const MAX_BYTES_PER_CODE_UNIT = 3;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-// Scratch space of one call at a time.
-const uriBytes = new Uint8Array(MAX_PLAIN_BYTES);
-const surtScratch = new Uint8Array(MAX_PLAIN_BYTES);
 
 /**
  * The SURT of a URI as CDX files have it: `http://www.example.com/a?b=1` is `com,example)/a?b=1`.
@@ -41,15 +33,12 @@ const surtScratch = new Uint8Array(MAX_PLAIN_BYTES);
  * ```
  */
 export function surt(uri: string): string {
-  if (uri.length * MAX_BYTES_PER_CODE_UNIT > MAX_PLAIN_BYTES) {
-    const bytes = encoder.encode(uri);
-    return canonicalSurt(byteString(bytes, 0, bytes.length));
-  }
-  const { written } = encoder.encodeInto(uri, uriBytes);
-  const end = plainSurt(uriBytes, 0, written, surtScratch, 0, PLAIN_SURT);
+  const bytes = encoder.encode(uri);
+  const target = new Uint8Array(bytes.length);
+  const end = writePlainUri(bytes, 0, bytes.length, target, 0, PLAIN_SURT);
   return end < 0
-    ? canonicalSurt(byteString(uriBytes, 0, written))
-    : decoder.decode(surtScratch.subarray(0, end));
+    ? canonicalSurt(byteString(bytes, 0, bytes.length))
+    : decoder.decode(target.subarray(0, end));
 }
 
 /**
@@ -69,7 +58,7 @@ export function surtBytes(
   target: Uint8Array,
   at: number,
 ): number {
-  const plainEnd = plainSurt(source, start, end, target, at, PLAIN_SURT);
+  const plainEnd = writePlainUri(source, start, end, target, at, PLAIN_SURT);
   if (plainEnd >= 0) return plainEnd;
 
   return writeAscii("SURT", canonicalSurt(byteString(source, start, end)), target, at);
@@ -78,22 +67,6 @@ export function surtBytes(
 /** Room enough for the SURT of a URI of so many bytes: percent-encoding makes three bytes of one at most. */
 export function surtRoom(uriBytes: number): number {
   return 4 * uriBytes + 1024;
-}
-
-/**
- * Writes the key of an ordinary web address to `target` at `at`, and returns where it ends: the bytes of
- * `surtKey(surt())`. Returns -1 for any other URI, or when the target has less room than the URI has
- * bytes. One pass, no allocation.
- */
-export function plainKey(
-  source: Uint8Array,
-  start: number,
-  end: number,
-  target: Uint8Array,
-  at: number,
-  hasQueries: boolean,
-): number {
-  return plainSurt(source, start, end, target, at, hasQueries ? PLAIN_QUERY_KEY : PLAIN_KEY);
 }
 
 /**
@@ -113,6 +86,8 @@ export function writeAscii(what: string, text: string, target: Uint8Array, at: n
   return at + text.length;
 }
 
+const HTTP = encoder.encode("http://");
+const HTTPS = encoder.encode("https://");
 const OPEN = 0x28;
 const DOT = 0x2e;
 const W = 0x77;
@@ -138,7 +113,7 @@ function lowerCaseTable(accepted: RegExp, except: string = ""): Uint8Array {
 }
 
 /** What is written as it is, in paths and in queries; without the latter queries are left out. */
-interface PlainBytes {
+export interface PlainBytes {
   readonly path: Uint8Array;
   readonly query: Uint8Array | undefined;
 }
@@ -147,15 +122,20 @@ const PLAIN_SURT: PlainBytes = { path: PATH_BYTES, query: QUERY_BYTES };
 const PLAIN_QUERY_KEY: PlainBytes = { path: STAR_FREE_PATH_BYTES, query: STAR_FREE_QUERY_BYTES };
 const PLAIN_KEY: PlainBytes = { path: STAR_FREE_PATH_BYTES, query: undefined };
 
+/** What a key is written of: the SURT of a URI with its query, or without. */
+export function plainKeyBytes(hasQueries: boolean): PlainBytes {
+  return hasQueries ? PLAIN_QUERY_KEY : PLAIN_KEY;
+}
+
 /**
- * The SURT of an ordinary web address, which nearly all of them are: `http` or `https`, a host name
- * in ASCII, no `//` or dot segments, no session ids. One pass, no allocation.
+ * The SURT, or the key, of an ordinary web address, which nearly all of them are: `http` or `https`, a
+ * host name in ASCII without a port, no `//` or dot segments. One pass.
  *
- * Writes to `target` at `at` and returns where the SURT ends. Returns a negative number for any
- * other URI, or when the target has less room than the URI has bytes; then what was written is of
- * no use. A SURT of a plain URI is never longer than the URI.
+ * Writes to `target` at `at` and returns where the SURT ends. Returns -1 for any other URI, or when the
+ * target has less room than the URI has bytes; then what was written is of no use. It is never longer
+ * than the URI.
  */
-function plainSurt(
+export function writePlainUri(
   source: Uint8Array,
   start: number,
   end: number,
@@ -165,7 +145,7 @@ function plainSurt(
 ): number {
   const pathAt = writePlainHost(source, start, end, target, at);
   if (pathAt === NOT_PLAIN) return NOT_PLAIN;
-  return writePathAndQuery(source, pathStart, end, target, pathAt, plainBytes);
+  return writePlainPath(source, pathStart, end, target, pathAt, plainBytes);
 }
 
 /** Where the path of the URI begins of which {@link writePlainHost} wrote the host last. */
@@ -176,7 +156,7 @@ export function afterPlainHost(): number {
 }
 
 /**
- * Writes the host of an ordinary web address, and the `)` behind it, as {@link plainKey} does; returns
+ * Writes the host of an ordinary web address, and the `)` behind it, as {@link writePlainUri} does; returns
  * where it ends, or -1. {@link writePlainPath} goes on from {@link afterPlainHost}.
  */
 export function writePlainHost(
@@ -187,56 +167,23 @@ export function writePlainHost(
   at: number,
 ): number {
   if (target.length - at < end - start || source[end - 1] <= 0x20) return NOT_PLAIN;
-  const hostStart = afterWebScheme(source, start, end);
+  const hostStart = webHostStart(source, start, end);
   if (hostStart === NOT_PLAIN) return NOT_PLAIN;
   const hostEnd = endOfHost(source, hostStart, end);
   if (hostEnd === NOT_PLAIN) return NOT_PLAIN;
-  let to = writeHost(source, afterWww(source, hostStart, hostEnd), hostEnd, target, at);
-  let from = hostEnd;
-  if (source[from] === COLON && from < end) {
-    const portEnd = endOfPort(source, from + 1, end);
-    if (portEnd === NOT_PLAIN) return NOT_PLAIN;
-    const isHttps = hostStart - start === "https://".length;
-    if (!isDefaultPort(source, from + 1, portEnd, isHttps)) {
-      while (from < portEnd) target[to++] = source[from++];
-    }
-    from = portEnd;
-  }
-  target[to++] = CLOSE_PAREN;
-  pathStart = from;
-  return to;
+  const to = writeHost(source, afterWww(source, hostStart, hostEnd), hostEnd, target, at);
+  target[to] = CLOSE_PAREN;
+  pathStart = hostEnd;
+  return to + 1;
 }
 
-/** Writes the path of a URI as it is in a key, and its query in a map with queries; returns where it ends, or -1. */
-export function writePlainPath(
-  source: Uint8Array,
-  start: number,
-  end: number,
-  target: Uint8Array,
-  at: number,
-  hasQueries: boolean,
-): number {
-  const plainBytes = hasQueries ? PLAIN_QUERY_KEY : PLAIN_KEY;
-  return writePathAndQuery(source, start, end, target, at, plainBytes);
+/** Where the host begins of a URI of the web; NOT_PLAIN for another. */
+export function webHostStart(source: Uint8Array, start: number, end: number): number {
+  if (standsAt(source, start, end, HTTP)) return start + HTTP.length;
+  return standsAt(source, start, end, HTTPS) ? start + HTTPS.length : NOT_PLAIN;
 }
 
-function afterWebScheme(source: Uint8Array, start: number, end: number): number {
-  if (
-    end - start < 8 ||
-    source[start] !== 0x68 ||
-    source[start + 1] !== 0x74 ||
-    source[start + 2] !== 0x74 ||
-    source[start + 3] !== 0x70
-  ) {
-    return NOT_PLAIN;
-  }
-  const colon = source[start + 4] === 0x73 ? start + 5 : start + 4;
-  return source[colon] === COLON && source[colon + 1] === SLASH && source[colon + 2] === SLASH
-    ? colon + 3
-    : NOT_PLAIN;
-}
-
-/** Refuses empty labels, and hosts that could be an address: those whose last label is a number. */
+/** Refuses empty labels, ports, and hosts that could be an address: those whose last label is a number. */
 function endOfHost(source: Uint8Array, start: number, end: number): number {
   let labelStart = start;
   let at = start;
@@ -246,7 +193,7 @@ function endOfHost(source: Uint8Array, start: number, end: number): number {
       if (at === labelStart) return NOT_PLAIN;
       labelStart = at + 1;
     } else if (HOST_BYTES[byte] === 0) {
-      if (byte === SLASH || byte === COLON || byte === QUESTION || byte === HASH) break;
+      if (byte === SLASH || byte === QUESTION || byte === HASH) break;
       return NOT_PLAIN;
     }
   }
@@ -279,23 +226,8 @@ function writeHost(
   return to;
 }
 
-/** Refuses what is not written the one canonical way. */
-function endOfPort(source: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && isDigit(source[at])) at++;
-  const digits = at - start;
-  if (digits === 0 || digits > 4 || source[start] === ZERO) return NOT_PLAIN;
-  const next = source[at];
-  return at === end || next === SLASH || next === QUESTION || next === HASH ? at : NOT_PLAIN;
-}
-
-function isDefaultPort(source: Uint8Array, start: number, end: number, isHttps: boolean): boolean {
-  let port = 0;
-  for (let i = start; i < end; i++) port = port * 10 + source[i] - ZERO;
-  return port === (isHttps ? 443 : 80);
-}
-
-function writePathAndQuery(
+/** Writes the path of an ordinary web address, and its query unless that is left out; returns where it ends, or -1. */
+export function writePlainPath(
   source: Uint8Array,
   start: number,
   end: number,
@@ -366,8 +298,15 @@ function writeQuery(
       return NOT_PLAIN;
     }
   }
-  if (to === at + 1) return at;
-  return sortQueryBytes(target, at + 1, to) ? to : NOT_PLAIN;
+  return to === at + 1 ? at : orderQuery(target, at, to);
+}
+
+/** Leaves out the session ids of the query in `bytes[start, end)`, and orders it; returns where it ends. */
+function orderQuery(bytes: Uint8Array, start: number, end: number): number {
+  const written = byteString(bytes, start + 1, end);
+  const query = orderedQuery(written);
+  if (query === written) return end;
+  return query === "" ? start : writeAscii("query", query, bytes, start + 1);
 }
 
 /** Writes an escape in lower case, or what it stands for if that is a plain byte. */
@@ -397,99 +336,4 @@ function writeEscape(
   target[at + 1] = high | 0x20;
   target[at + 2] = low | 0x20;
   return at + 3;
-}
-
-const AMPERSAND = 0x26;
-const EQUALS = 0x3d;
-
-const MAX_PARAMETERS = 64;
-const MAX_LENGTH = 4096;
-
-// Scratch space of one call at a time. Parameter i ends before the byte at `starts[i + 1] - 1`.
-const starts = new Int32Array(MAX_PARAMETERS + 1);
-const order = new Int32Array(MAX_PARAMETERS);
-const copy = new Uint8Array(MAX_LENGTH);
-
-/**
- * Sorts the parameters of the canonical query in `bytes[start..end)` in place, in the order of
- * `sortQuery`. Returns false, with the bytes untouched, for a query that may hold a session id, or
- * has more parameters or bytes than the scratch space.
- */
-function sortQueryBytes(bytes: Uint8Array, start: number, end: number): boolean {
-  let count = 0;
-  starts[0] = start;
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i];
-    if (byte === AMPERSAND) {
-      if (++count === MAX_PARAMETERS) return false;
-      starts[count] = i + 1;
-    } else if (byte === EQUALS && mayBeStripped(bytes, i)) {
-      return false;
-    }
-  }
-  starts[++count] = end + 1;
-  if (isSorted(bytes, count)) return true;
-  if (end - start > MAX_LENGTH) return false;
-
-  for (let i = 0; i < count; i++) {
-    let j = i;
-    for (; j > 0 && compareParameters(bytes, order[j - 1], i) > 0; j--) {
-      order[j] = order[j - 1];
-    }
-    order[j] = i;
-  }
-  for (let i = start; i < end; i++) copy[i - start] = bytes[i];
-  let to = start;
-  for (let i = 0; i < count; i++) {
-    if (i > 0) bytes[to++] = AMPERSAND;
-    const parameter = order[i];
-    const last = starts[parameter + 1] - 1 - start;
-    for (let from = starts[parameter] - start; from < last; from++) {
-      bytes[to++] = copy[from];
-    }
-  }
-  return true;
-}
-
-/** The ends of names that may be those of parameters that are left out, and the letters behind them. */
-const STRIPPED_ENDS = [
-  ...STRIPPED_PARAMETERS,
-  ...STRIPPED_PAIR.map((name) => ({ name, letters: 0 })),
-].map(({ name, letters }) => ({ letters, ...lastTwo(name) }));
-
-function lastTwo(name: string): { readonly last: number; readonly before: number } {
-  return { last: name.charCodeAt(name.length - 1), before: name.charCodeAt(name.length - 2) };
-}
-
-/** Whether the name before an `=` may be that of a parameter that is left out. */
-function mayBeStripped(bytes: Uint8Array, equals: number): boolean {
-  for (const { letters, last, before } of STRIPPED_ENDS) {
-    const at = equals - 1 - letters;
-    if (bytes[at] === last && bytes[at - 1] === before) return true;
-  }
-  return false;
-}
-
-function isSorted(bytes: Uint8Array, count: number): boolean {
-  for (let i = 1; i < count; i++) if (compareParameters(bytes, i - 1, i) > 0) return false;
-  return true;
-}
-
-function compareParameters(bytes: Uint8Array, a: number, b: number): number {
-  const endA = starts[a + 1] - 1;
-  const endB = starts[b + 1] - 1;
-  let i = starts[a];
-  let j = starts[b];
-  // The end of a name comes before every byte of a longer one, and before its own `=`.
-  for (let equalsRank = 0; ; i++, j++) {
-    const rankA = i === endA ? -1 : rank(bytes[i], equalsRank);
-    const rankB = j === endB ? -1 : rank(bytes[j], equalsRank);
-    if (rankA !== rankB) return rankA - rankB;
-    if (rankA === -1) return 0;
-    if (rankA === 0) equalsRank = EQUALS;
-  }
-}
-
-function rank(byte: number, equalsRank: number): number {
-  return byte === EQUALS ? equalsRank : byte;
 }

@@ -1,6 +1,4 @@
 import {
-  CLOSE_PAREN,
-  COMMA,
   CR,
   DELETE,
   LF,
@@ -8,7 +6,6 @@ import {
   NINE,
   OPEN_BRACE,
   PLUS,
-  QUESTION,
   QUOTE,
   SLASH,
   SPACE,
@@ -17,6 +14,7 @@ import {
   ZERO,
 } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
+import { plainHostEnd, plainPathEnd } from "../surt/plain-key.ts";
 import { parseFrequency } from "./frequency.ts";
 import { columnEnd, columnsEnd, isBlank, parseColumn, skipBlanks } from "./record.ts";
 import { type Fields, isMap, startsHeader } from "./header.ts";
@@ -235,12 +233,6 @@ const TILDE = 0x7e;
 /** No count with this many digits is beyond 2^53-1. */
 const SAFE_DIGITS = 15;
 
-/** What needs no closer look in a label of a host, and in a path. */
-const HOST = bytesOf((byte) => /[a-z\d_.:-]/.test(String.fromCharCode(byte)));
-const PATH = bytesOf(
-  (byte) => byte > SPACE && byte < DELETE && byte !== QUESTION && byte !== STAR && byte !== QUOTE,
-);
-
 /** Reads a row that is plain, in one pass; false where a closer look is needed. */
 function readPlain(bytes: Uint8Array, start: number, limit: number, row: Row): boolean {
   const at = plainKey(bytes, start, limit);
@@ -271,29 +263,6 @@ function plainKey(bytes: Uint8Array, start: number, end: number): number {
   return plainPathEnd(bytes, hostEnd + 1, hostEnd + 2, end);
 }
 
-/** The `)` of a key that is plain up to there and the `/` behind, or the `*` of `com,a,*`; -1 otherwise. */
-export function plainHostEnd(bytes: Uint8Array, start: number, end: number): number {
-  let labelStart = start;
-  let at = start;
-  for (;;) {
-    while (at < end && HOST[bytes[at]] === 1) at++;
-    if (at === labelStart || at >= end) return -1;
-    if (bytes[at] === CLOSE_PAREN) return bytes[at + 1] === SLASH && at + 1 < end ? at : -1;
-    if (bytes[at] !== COMMA) return -1;
-    at++;
-    labelStart = at;
-    if (bytes[at] === STAR) return at;
-  }
-}
-
-/** The end of a key whose path begins at `start` and is known to be plain before `from`; -1 where it is not plain. */
-export function plainPathEnd(bytes: Uint8Array, start: number, from: number, end: number): number {
-  let at = from;
-  while (at < end && PATH[bytes[at]] === 1) at++;
-  if (bytes[at] === STAR) return bytes[at - 1] === SLASH ? at + 1 : -1;
-  return bytes[at - 1] === SLASH && at > start + 1 ? -1 : at;
-}
-
 /** Where the line behind a plain row begins whose key ends at `keyEnd`; -1 where it is not plain. */
 export function plainRowNext(bytes: Uint8Array, keyEnd: number, limit: number): number {
   if (bytes[keyEnd] !== SPACE || keyEnd >= limit) return -1;
@@ -322,8 +291,4 @@ function countEnd(bytes: Uint8Array, start: number, end: number): number {
   if (at === start || at - start > SAFE_DIGITS) return -1;
   const byte = at < end ? bytes[at] : 0;
   return byte === PLUS || byte === MINUS || byte === TILDE ? at + 1 : at;
-}
-
-function bytesOf(isMember: (byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (isMember(byte) ? 1 : 0));
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hasForeignHost, isForeignByte, uriOfSurt } from "../../src/surt/key-bytes.ts";
+import { hasForeignHost, isForeignByte, uriOfSurt } from "../../src/surt/foreign-surt.ts";
 import { surt } from "../../src/surt/uri-to-surt.ts";
 
 function uriOf(text: string): string {

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { keyEndInSurt, surtKeyBytes } from "../../src/surt/key-bytes.ts";
-import { surtKey, uriKey } from "../../src/surt/key.ts";
-import { plainKey, surt } from "../../src/surt/uri-to-surt.ts";
+import { surtKey, surtKeyBytes, uriKey } from "../../src/surt/key.ts";
+import { keyEndInSurt } from "../../src/surt/plain-key.ts";
+import { plainKeyBytes, surt, writePlainUri } from "../../src/surt/uri-to-surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
 import { cases } from "../support/cases.ts";
 
@@ -98,12 +98,12 @@ describe("surtKeyBytes", () => {
   });
 });
 
-describe("plainKey", () => {
+describe("writePlainUri", () => {
   const target = new Uint8Array(4096);
 
   function keyOf(uri: string, queries: boolean): string | undefined {
     const source = encoder.encode(`<${uri}>`);
-    const end = plainKey(source, 1, source.length - 1, target, 2, queries);
+    const end = writePlainUri(source, 1, source.length - 1, target, 2, plainKeyBytes(queries));
     return end < 0 ? undefined : decoder.decode(target.subarray(2, end));
   }
 
@@ -118,8 +118,8 @@ describe("plainKey", () => {
 
   it.each([
     "http://example.com",
-    "https://www.Example.com:443/A/b/?q=1#f",
-    "http://example.com:8080/%41/%c3%A9?",
+    "https://www.Example.com/A/b/?q=1#f",
+    "http://example.com/%41/%c3%A9?",
     "http://example.com?b=2&a=%20",
   ])("takes %s", (uri) => {
     for (const queries of [false, true]) {
@@ -127,12 +127,14 @@ describe("plainKey", () => {
     }
   });
 
-  it.each(["http://example.com/a*", "http://example.com/%2a", "http://127.0.0.1/", "dns:a.com"])(
-    "gives %s up",
-    (uri) => {
-      expect(keyOf(uri, false)).toBeUndefined();
-    },
-  );
+  it.each([
+    "http://example.com/a*",
+    "http://example.com/%2a",
+    "http://127.0.0.1/",
+    "http://a.com:8080/",
+  ])("gives %s up", (uri) => {
+    expect(keyOf(uri, false)).toBeUndefined();
+  });
 
   it("leaves out a query with what is not plain, unless the map has queries", () => {
     expect(keyOf("http://example.com/a?b=*", false)).toBe("com,example)/a");

@@ -1,6 +1,5 @@
 import { MementoMapError } from "../../errors.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { byteString } from "../../bytes/bytes.ts";
 import {
   bodyStart,
   type HttpClient,
@@ -11,13 +10,7 @@ import {
 import { interruptible } from "../../interruption.ts";
 import { SortedSource } from "../../lookup/sorted-source.ts";
 import type { Held, KeySource, Verdict } from "../../lookup/source.ts";
-import {
-  COVERING_KEY_BYTES,
-  type Form,
-  MISSING,
-  NONE,
-  writeCoveringKey,
-} from "../../surt/covering-keys.ts";
+import { coveringKeyText, type Form, MISSING, NONE } from "../../surt/covering-keys.ts";
 import { foreignSpellings } from "../../surt/spelling.ts";
 import type { Key } from "../../surt/lookup-key.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
@@ -200,7 +193,6 @@ export class PagedSource implements KeySource {
   #missing: ((held: Held, signal?: AbortSignal) => Promise<void>) | undefined;
   #period: DatetimeRange | undefined;
   #held: Held | undefined;
-  #scratch: Uint8Array = new Uint8Array(4096);
 
   private constructor(client: HttpClient, first: Page) {
     this.headers = first.rows.headers;
@@ -241,11 +233,7 @@ export class PagedSource implements KeySource {
   ask(key: Key, form: Form, index: number): number {
     const { range } = this.#last;
     if (range === undefined) return this.#asked(this.#last, (rows) => rows.ask(key, form, index));
-    const room = key.length + COVERING_KEY_BYTES;
-    if (this.#scratch.length < room) this.#scratch = new Uint8Array(2 * room);
-    const queries = this.headers.fields.queries === true;
-    const end = writeCoveringKey(key, form, index, this.#scratch, 0, queries);
-    const text = byteString(this.#scratch, 0, end);
+    const text = coveringKeyText(key);
     for (const spelling of [text, ...foreignSpellings(text, this.headers.fields)]) {
       const page = this.#pageOf(encoder.encode(spelling));
       if (page === MISSING) return MISSING;

@@ -1,5 +1,6 @@
 import { QUESTION } from "../../bytes/bytes.ts";
-import { KeyScanner, surtKeyBytes } from "../../surt/key-bytes.ts";
+import { surtKeyBytes } from "../../surt/key.ts";
+import { keyEndInSurt } from "../../surt/plain-key.ts";
 
 /*
  * What is sorted to analyze an archive: for each capture
@@ -26,7 +27,6 @@ export class OriginalKey {
   keyLength = 0;
   #originalEnd = 0;
   #isPlain = false;
-  readonly #scanner = new KeyScanner();
 
   /**
    * Takes another original, by its SURT `surt[start, end)`.
@@ -39,7 +39,7 @@ export class OriginalKey {
     if (room > this.bytes.length) this.bytes = grown(this.bytes, room);
     const { bytes } = this;
     const lastKeyLength = this.#isPlain ? this.keyLength : 0;
-    const keyEnd = this.#scanner.keyEnd(surt, start, end, shared);
+    const keyEnd = keyEndInSurt(surt, start, end);
     this.#isPlain = keyEnd !== -1;
     let known = 0;
     if (keyEnd === -1) {

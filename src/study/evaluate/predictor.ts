@@ -4,7 +4,7 @@ import { hasSurt } from "../../lookup/map-lookup.ts";
 import { MemoryIndex } from "../../lookup/memory-index.ts";
 import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import type { KeyOptions } from "../../surt/key.ts";
-import { surtKeyBytes } from "../../surt/key-bytes.ts";
+import { surtKeyBytes } from "../../surt/key.ts";
 import type { MadeBy } from "./paper-maps.ts";
 
 /** Something that says of a key whether an archive may hold it. */
