@@ -51,7 +51,7 @@ export class RowKey {
   /** Takes the SURT `surt[start, end)` of a capture whose line is in `row`. */
   set(surt: Uint8Array, start: number, end: number, row: Uint8Array, capture: Capture): void {
     const { originals, datetimeDigits, distinct, queries } = this.#options;
-    const keyEnd = keyEndInSurt(surt, start, end, this.#options);
+    const keyEnd = keyEndInSurt(surt, start, end, queries);
     if (keyEnd !== -1 && !originals && this.isPartOfSurt) {
       this.bytes = surt;
       this.start = start;

@@ -78,7 +78,7 @@ export function surtKeyBytes(
   at: number,
   options: KeyOptions = {},
 ): number {
-  const keyEnd = keyEndInSurt(source, start, end, options);
+  const keyEnd = keyEndInSurt(source, start, end, options.queries);
   if (keyEnd !== -1 && at + keyEnd - start <= target.length) {
     return copyRange(source, start, keyEnd, target, at);
   }

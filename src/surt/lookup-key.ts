@@ -108,7 +108,7 @@ export class Key {
   /** Takes the key of the SURT in `bytes[start, end)`. */
   ofSurt(bytes: Uint8Array, start: number, end: number, queries: boolean): this {
     this.#reset(queries);
-    const keyEnd = keyEndInSurt(bytes, start, end, { queries });
+    const keyEnd = keyEndInSurt(bytes, start, end, queries);
     if (keyEnd < 0) return this.#take(surtKey(asciiSurt(bytes, start, end), { queries }));
     this.#reserve(end - start);
     copyRange(bytes, start, keyEnd, this.bytes, 0);

@@ -1,5 +1,4 @@
 import { CLOSE_PAREN, COMMA, DELETE, QUESTION, QUOTE, SLASH, SPACE, STAR } from "../bytes/bytes.ts";
-import type { KeyOptions } from "./key.ts";
 
 // Keys that need no closer look, found in one pass: nearly all. What is no such key may be one all the same.
 
@@ -43,7 +42,7 @@ export function keyEndInSurt(
   bytes: Uint8Array,
   start: number,
   end: number,
-  { queries = false }: KeyOptions = {},
+  queries: boolean = false,
 ): number {
   const hostEnd = plainHostEnd(bytes, start, end);
   if (hostEnd === -1 || bytes[hostEnd] === STAR) return -1;
