@@ -1,8 +1,9 @@
-import { COLON, HASH, LF, markLength, SLASH, SPACE } from "../bytes/bytes.ts";
+import { HASH, LF, markLength, SPACE } from "../bytes/bytes.ts";
 import { wholeLines } from "../bytes/lines.ts";
 import { MementoMapError } from "../errors.ts";
 import { beginsWithLookup, notAList, refuseForeignLine } from "../input/line-kind.ts";
 import { surtKey, uriKey } from "../surt/key.ts";
+import { webHostStart } from "../surt/uri-to-surt.ts";
 
 /** A SURT has its `)` before any slash; a URI has none there, except for user names nobody has. */
 const A_SURT = /^[^/?#]*\)(\/|$)/;
@@ -91,20 +92,8 @@ export class LookupList {
 
 /** Whether something stands behind `http://` or `https://`: nearly every line. */
 function isWebUri(block: Uint8Array, start: number, end: number): boolean {
-  const isHttp =
-    (block[start] | 0x20) === 0x68 &&
-    (block[start + 1] | 0x20) === 0x74 &&
-    (block[start + 2] | 0x20) === 0x74 &&
-    (block[start + 3] | 0x20) === 0x70;
-  if (!isHttp) return false;
-  const colon = (block[start + 4] | 0x20) === 0x73 ? start + 5 : start + 4;
-  return (
-    colon + 3 < end &&
-    block[colon] === COLON &&
-    block[colon + 1] === SLASH &&
-    block[colon + 2] === SLASH &&
-    block[colon + 3] > SPACE
-  );
+  const host = webHostStart(block, start, end);
+  return host !== -1 && host < end && block[host] > SPACE;
 }
 
 /**

@@ -177,7 +177,7 @@ export function writePlainHost(
   return to + 1;
 }
 
-/** Where the host begins of a URI of the web; NOT_PLAIN for another. */
+/** Where the host begins of a URI that starts with `http://` or `https://`; -1 for another. */
 export function webHostStart(source: Uint8Array, start: number, end: number): number {
   if (standsAt(source, start, end, HTTP)) return start + HTTP.length;
   return standsAt(source, start, end, HTTPS) ? start + HTTPS.length : NOT_PLAIN;
