@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bodyStart, type HttpClient } from "../../http/http-client.ts";
+import { bodyStart, type HttpClient, httpRefusal } from "../../http/http-client.ts";
 import { internalFault, ioError, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { type Archive, parseArchiveList } from "./archive.ts";
-import { withSharedMaps } from "./shared-maps.ts";
+import { parseLinkHeader } from "../../memento/links.ts";
+import { MEMENTOMAP_RELATION } from "../../publish/fetch/discover.ts";
+import { type Archive, homeOf, isWebAddress, parseArchiveList } from "./archive.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { interruptible } from "../../interruption.ts";
@@ -58,7 +59,7 @@ export function loadArchives(
   options: LoadArchivesOptions = {},
 ): Promise<Archive[]> {
   return interruptible(options.signal, async () => {
-    let archives = await load(place, options);
+    let archives = await load(String(place), options);
     for (const address of options.sharedBy ?? []) {
       try {
         const before = archives;
@@ -76,20 +77,20 @@ export function loadArchives(
   });
 }
 
-async function load(place: string | URL, options: LoadArchivesOptions): Promise<Archive[]> {
-  const text = String(place);
-  if (isWebAddress(text)) {
-    const archives = parseArchiveList(await fetchedText(text, options), text);
-    return archives.map((archive) => withMap(archive, (map) => addressFrom(map, text, archive)));
+async function load(place: string, options: LoadArchivesOptions): Promise<Archive[]> {
+  if (isWebAddress(place)) {
+    const text = await fetchedText(place, "application/json", "no list of archives", options);
+    return parseArchiveList(text, place).map((archive) =>
+      withMap(archive, (map) => addressFrom(map, place, archive)),
+    );
   }
-  const path = text.startsWith("file:") ? fileURLToPath(text) : text;
-  const archives = parseArchiveList(await fileText(path), path);
-  return archives.map((archive) => withMap(archive, (map) => pathFrom(map, path)));
-}
-
-/** Whether a text is an address of the Web, and not a path. */
-export function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text);
+  const path = place.startsWith("file:") ? fileURLToPath(place) : place;
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  return parseArchiveList(text, path).map((archive) =>
+    withMap(archive, (map) => pathFrom(map, path)),
+  );
 }
 
 function withMap(archive: Archive, resolved: (map: string) => string): Archive {
@@ -113,32 +114,57 @@ function pathFrom(map: string, list: string): string {
   return map.startsWith("file:") ? fileURLToPath(map) : resolve(dirname(list), map);
 }
 
-async function fileText(path: string): Promise<string> {
-  return readFile(path, "utf8").catch((error: unknown) => {
-    throw ioError(error, path);
-  });
-}
-
-async function fetchedText(url: string, options: LoadArchivesOptions): Promise<string> {
-  const { proxies } = options;
+/** @param what what a message says that the server has not. */
+async function fetchedText(
+  url: string,
+  type: string,
+  what: string,
+  { client, proxies, signal }: LoadArchivesOptions,
+): Promise<string> {
   const own = new NodeClient({ trustedOrigins: [new URL(url).origin], proxies });
   try {
-    const response = await (options.client ?? own).request(url, {
-      headers: { Accept: "application/json", "Accept-Encoding": "identity" },
-      signal: options.signal,
-    });
+    const headers = { Accept: type, "Accept-Encoding": "identity" };
+    const response = await (client ?? own).request(url, { headers, signal });
     const bytes = await bodyStart(response, MAX_LIST_BYTES + 1);
-    if (response.status !== 200) throw refused(url, `status ${response.status}`);
-    if (bytes.length > MAX_LIST_BYTES) throw refused(url, `longer than ${MAX_LIST_BYTES} bytes`);
-    return new TextDecoder().decode(bytes);
+    if (response.status !== 200) throw httpRefusal(url, `${what}: status ${response.status}`);
+    if (bytes.length <= MAX_LIST_BYTES) return new TextDecoder().decode(bytes);
+    throw httpRefusal(url, `${what}: longer than ${MAX_LIST_BYTES} bytes`);
   } finally {
     own.close();
   }
 }
 
-function refused(url: string, message: string): MementoMapError {
-  return new MementoMapError("MM_REFUSED", `no list of archives: ${message}`, {
-    position: { source: url },
+/**
+ * Gives archives without a map the maps that another aggregator shares of them: what it learnt. They are
+ * found in its list of links at `/maps`, by the address of the archive.
+ *
+ * A link elsewhere than to the aggregator itself is passed over.
+ *
+ * @param address of the aggregator, or of its list of maps.
+ * @throws MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_INTERRUPTED
+ */
+async function withSharedMaps(
+  archives: readonly Archive[],
+  address: string,
+  options: LoadArchivesOptions,
+): Promise<Archive[]> {
+  if (!URL.canParse(address)) {
+    throw new MementoMapError("MM_BAD_URI", `not the URL of an aggregator: ${address}`);
+  }
+  const list = new URL(address);
+  if (!/\/maps\/?$/.test(list.pathname))
+    list.pathname = `${list.pathname.replace(/(?<!\/)\/+$/, "")}/maps`;
+  const links = await fetchedText(list.href, "application/linkset", "no list of maps", options);
+  const shared = new Map<string, string>();
+  for (const { target, rels, anchor } of parseLinkHeader(links)) {
+    if (!rels.includes(MEMENTOMAP_RELATION) || anchor === undefined) continue;
+    if (!URL.canParse(anchor, list.href) || !URL.canParse(target, list.href)) continue;
+    const map = new URL(target, list);
+    if (map.origin === list.origin) shared.set(new URL(anchor, list).href, map.href);
+  }
+  return archives.map((archive) => {
+    const map = archive.mementomap ?? shared.get(homeOf(archive));
+    return map === undefined ? archive : { ...archive, mementomap: map };
   });
 }
 

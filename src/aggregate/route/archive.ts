@@ -1,7 +1,6 @@
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
-import { isScope, SCOPE_EXPECTED } from "./scope.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 
 /** An archive that an aggregator may ask; a member of the list of archives. */
@@ -66,16 +65,15 @@ export function homeOf({
  * ```
  */
 export function parseArchiveList(text: string, source: string = "archives.json"): Archive[] {
-  const entries = entriesOf(text, source);
   const archives: Archive[] = [];
   const numbers = new Map<string, number>();
-  for (const [i, entry] of entries.entries()) {
-    const reader = new EntryReader(entry, { number: i + 1, source });
-    if (reader.isIgnored()) continue;
-    const archive = reader.archive();
+  for (const [i, entry] of entriesOf(text, source).entries()) {
+    const fault = faultOf(entry, { number: i + 1, source });
+    const archive = archiveOf(entry, fault);
+    if (archive === undefined) continue;
     const earlier = numbers.get(archive.id);
     if (earlier !== undefined) {
-      throw reader.fault(`archive ${earlier} has the same "id"; ids must differ`);
+      throw fault(`archive ${earlier} has the same "id"; ids must differ`);
     }
     numbers.set(archive.id, i + 1);
     archives.push(archive);
@@ -84,152 +82,135 @@ export function parseArchiveList(text: string, source: string = "archives.json")
 }
 
 function entriesOf(text: string, source: string): readonly unknown[] {
+  const notOne = (message: string, cause?: unknown): MementoMapError =>
+    new MementoMapError("MM_BAD_INPUT", `not a list of archives: ${message}`, {
+      position: { source },
+      cause,
+    });
   let list: unknown;
   try {
     list = JSON.parse(text);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new MementoMapError("MM_BAD_INPUT", `not a list of archives: ${error.message}`, {
-      position: { source },
-      cause: error,
-    });
+    if (error instanceof SyntaxError) throw notOne(error.message, error);
+    throw error;
   }
   if (Array.isArray(list)) return list;
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
-    "not a list of archives: a JSON array of objects is expected",
-    { position: { source } },
-  );
+  throw notOne("a JSON array of objects is expected");
 }
 
-/** Where an entry is, for messages. */
-interface EntryPlace {
-  readonly number: number;
-  readonly source: string;
-}
+type Fault = (message: string) => MementoMapError;
 
-class EntryReader {
-  readonly #members: Readonly<Record<string, unknown>>;
-  readonly #place: EntryPlace;
-
-  constructor(entry: unknown, place: EntryPlace) {
-    this.#place = place;
-    this.#members = isJsonObject(entry) ? entry : {};
-    if (!isJsonObject(entry)) throw this.fault(`${shown(entry)} is not an object`);
-  }
-
-  isIgnored(): boolean {
-    const ignore = this.#optional("ignore");
-    if (ignore === undefined || typeof ignore === "boolean") return ignore === true;
-    // Lists that are made by scripts have it as a text.
-    if (ignore === "true" || ignore === "false") return ignore === "true";
-    throw this.fault(`"ignore" is ${shown(ignore)}; true or false is expected`);
-  }
-
-  archive(): Archive {
-    const id = this.#text("id");
-    const timemap = this.#prefix("timemap");
-    const timegate = this.#prefix("timegate");
-    const cdx = this.#optional("cdx") === undefined ? undefined : this.#address("cdx");
-    const replay = this.#prefix("replay");
-    if (timemap === undefined && timegate === undefined && cdx === undefined) {
-      throw this.fault(`it has no "timemap", "timegate" or "cdx"; one of them is needed to ask it`);
-    }
-    if (cdx !== undefined && replay === undefined) {
-      throw this.fault(`it has "cdx" without "replay", the address that its mementos begin with`);
-    }
-    return {
-      ...this.#members,
-      id,
-      name: this.#optional("name") === undefined ? id : this.#text("name"),
-      timemap,
-      timegate,
-      ...(cdx === undefined ? {} : { cdx, replay }),
-      probability: this.#number("probability", (value) => value >= 0 && value <= 1, "0 to 1"),
-      scope: this.#scope(),
-      mementomap: this.#optional("mementomap") === undefined ? undefined : this.#text("mementomap"),
-      timeoutMs: this.#number("timeoutMs", isPositiveInteger, "an integer above 0"),
-      from: this.#datetime("from", parsePaddedDatetime),
-      until: this.#datetime("until", lastSecondOf),
-      concurrency: this.#number("concurrency", isPositiveInteger, "an integer above 0"),
-      rate: this.#number("rate", (value) => value > 0, "above 0"),
-    };
-  }
-
-  fault(message: string): MementoMapError {
-    const { number, source } = this.#place;
-    const id = this.#members["id"];
-    const name = typeof id === "string" ? ` (${quote(id)})` : "";
-    return new MementoMapError("MM_BAD_INPUT", `archive ${number}${name}: ${message}`, {
+function faultOf(
+  entry: unknown,
+  { number, source }: { readonly number: number; readonly source: string },
+): Fault {
+  const id = isJsonObject(entry) ? entry["id"] : undefined;
+  const name = typeof id === "string" ? ` (${quote(id)})` : "";
+  return (message) =>
+    new MementoMapError("MM_BAD_INPUT", `archive ${number}${name}: ${message}`, {
       position: { source },
     });
-  }
+}
 
-  /** MemGator takes null for nothing. */
-  #optional(name: string): unknown {
-    return this.#members[name] ?? undefined;
-  }
-
-  #text(name: string): string {
-    const value = this.#members[name];
-    if (typeof value === "string" && value !== "") return value;
-    throw this.fault(
-      value === undefined
-        ? `it has no ${quote(name)}`
-        : `${quote(name)} is ${shown(value)}; a text is expected`,
-    );
-  }
-
-  #prefix(name: string): string | undefined {
-    if (this.#optional(name) === undefined) return undefined;
-    const value = this.#address(name);
-    return value.endsWith("/") ? value : `${value}/`;
-  }
-
-  #address(name: string): string {
-    const value = this.#text(name);
-    const isWebAddress = /^https?:\/\//i.test(value) && URL.canParse(value);
-    if (!isWebAddress) {
-      throw this.fault(
-        `${quote(name)} is ${quote(value)}; an address with http:// or https:// is expected`,
-      );
-    }
-    return value;
-  }
-
-  #number(name: string, isGood: (value: number) => boolean, expected: string): number | undefined {
-    const value = this.#optional(name);
-    if (value === undefined || (typeof value === "number" && isGood(value))) return value;
-    throw this.fault(`${quote(name)} is ${shown(value)}; a number is expected, ${expected}`);
-  }
-
-  #scope(): readonly string[] | undefined {
-    const scope = this.#optional("scope");
-    if (scope === undefined) return undefined;
-    if (isScope(scope)) return scope;
-    const wrong = Array.isArray(scope) ? scope.find((prefix) => !isScope([prefix])) : scope;
-    throw this.fault(`"scope" has ${shown(wrong)}; ${SCOPE_EXPECTED}`);
-  }
-
-  #datetime(name: string, completed: (digits: string) => number): number | undefined {
-    const value = this.#optional(name);
+/** The archive of an entry; undefined for one that is to be ignored. */
+function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
+  if (!isJsonObject(entry)) throw fault(`${shown(entry)} is not an object`);
+  /** What a member says; undefined where there is none. MemGator takes null for nothing. */
+  const member = <T>(
+    name: string,
+    read: (value: unknown) => T | undefined,
+    expected: string,
+  ): T | undefined => {
+    const value = entry[name] ?? undefined;
     if (value === undefined) return undefined;
-    const text = typeof value === "number" ? String(value) : value;
-    const isTime = typeof text === "string" && DATETIME.test(text);
-    const digits = isTime ? text.replaceAll(/\D/g, "") : "";
-    try {
-      parseDatetimeKey(digits);
-    } catch (error) {
-      if (!isMementoMapError(error)) throw error;
-      throw this.fault(
-        `${quote(name)} is ${shown(value)}; a time is expected, as "2014", "2014-03-05" or "20140305101112"`,
-      );
-    }
-    return completed(digits);
+    const found = read(value);
+    if (found === undefined) throw fault(`${quote(name)} is ${shown(value)}; ${expected}`);
+    return found;
+  };
+  const text = (name: string): string | undefined => member(name, asText, "a text is expected");
+  const address = (name: string): string | undefined => {
+    text(name);
+    return member(name, asAddress, "an address with http:// or https:// is expected");
+  };
+  const prefix = (name: string): string | undefined => address(name)?.replace(/(?<!\/)$/, "/");
+  const number = (
+    name: string,
+    isGood: (value: number) => boolean,
+    which: string,
+  ): number | undefined =>
+    member(
+      name,
+      (value) => (typeof value === "number" && isGood(value) ? value : undefined),
+      `a number is expected, ${which}`,
+    );
+  const time = (name: string, completed: (digits: string) => number): number | undefined => {
+    const digits = member(name, asDigits, TIME_EXPECTED);
+    return digits === undefined ? undefined : completed(digits);
+  };
+
+  if (member("ignore", asBoolean, "true or false is expected") === true) return undefined;
+  const id = text("id");
+  if (id === undefined) throw fault(`it has no "id"`);
+  const [timemap, timegate] = [prefix("timemap"), prefix("timegate")];
+  const [cdx, replay] = [address("cdx"), prefix("replay")];
+  if (timemap === undefined && timegate === undefined && cdx === undefined) {
+    throw fault(`it has no "timemap", "timegate" or "cdx"; one of them is needed to ask it`);
   }
+  if (cdx !== undefined && replay === undefined) {
+    throw fault(`it has "cdx" without "replay", the address that its mementos begin with`);
+  }
+  const scope = entry["scope"] ?? undefined;
+  if (scope !== undefined && !isScope(scope)) {
+    const wrong = Array.isArray(scope) ? scope.find((each) => !isScope([each])) : scope;
+    throw fault(`"scope" has ${shown(wrong)}; ${SCOPE_EXPECTED}`);
+  }
+  return {
+    ...entry,
+    id,
+    name: text("name") ?? id,
+    timemap,
+    timegate,
+    ...(cdx === undefined ? {} : { cdx, replay }),
+    probability: number("probability", (value) => value >= 0 && value <= 1, "0 to 1"),
+    scope,
+    mementomap: text("mementomap"),
+    timeoutMs: number("timeoutMs", isPositiveInteger, "an integer above 0"),
+    from: time("from", parsePaddedDatetime),
+    until: time("until", lastSecondOf),
+    concurrency: number("concurrency", isPositiveInteger, "an integer above 0"),
+    rate: number("rate", (value) => value > 0, "above 0"),
+  };
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function asAddress(value: unknown): string | undefined {
+  const text = asText(value);
+  return text !== undefined && isWebAddress(text) && URL.canParse(text) ? text : undefined;
+}
+
+/** Lists that are made by scripts have it as a text. */
+function asBoolean(value: unknown): boolean | undefined {
+  return [true, false].find((each) => value === each || value === String(each));
 }
 
 const DATETIME = /^(?:\d{4}(?:\d\d){0,5}|\d{4}-\d\d(?:-\d\d)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/;
+const TIME_EXPECTED = 'a time is expected, as "2014", "2014-03-05" or "20140305101112"';
+
+/** The digits of a time that exists. */
+function asDigits(value: unknown): string | undefined {
+  const text = String(value);
+  const digits = DATETIME.test(text) ? text.replaceAll(/\D/g, "") : "";
+  try {
+    parseDatetimeKey(digits);
+    return digits;
+  } catch (error) {
+    if (isMementoMapError(error)) return undefined;
+    throw error;
+  }
+}
 
 function isPositiveInteger(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0;
@@ -240,4 +221,31 @@ function shown(value: unknown): string {
   if (typeof value === "string") return quote(value);
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/** Whether a text is an address of the Web, and not a path. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+const LABEL = String.raw`[a-z0-9:._%~[\]-]+`;
+/** Labels up to a comma; or a whole host, and folders of it. */
+const SCOPE = new RegExp(
+  String.raw`^(?:(?:${LABEL},)+|(?:${LABEL},)*${LABEL}\)(?:/(?:[!-@[-~]*/)?)?)$`,
+);
+
+/** What is said of a scope that is none. */
+export const SCOPE_EXPECTED =
+  "a list of prefixes of keys is expected, in lower case, such as" +
+  ' ["gov,", "com,example)/news/"] for http://….gov/ and http://example.com/news/';
+
+/**
+ * Whether a value is the scope of an archive: prefixes of keys that end where a label, a host or a folder
+ * does. One that ends elsewhere would be taken for what is above it, `gov` for the whole Web.
+ */
+export function isScope(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) &&
+    value.every((prefix) => typeof prefix === "string" && SCOPE.test(prefix))
+  );
 }

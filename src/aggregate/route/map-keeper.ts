@@ -2,13 +2,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { internalFault, type MementoMapError } from "../../errors.ts";
-import { type Archive, homeOf } from "./archive.ts";
+import { type Archive, homeOf, isWebAddress } from "./archive.ts";
 import type { MapRouter } from "./map-router.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import { makeFolder } from "../../files/make-folder.ts";
 import { guardOutputs } from "../../maps/output-guard.ts";
 import { KeptMap, type KeptMapOptions, type MapPlace, type MapState } from "./kept-map.ts";
-import { DISCOVERED, isWebAddress } from "./archive-list.ts";
+import { DISCOVERED } from "./archive-list.ts";
 
 /** The map of an archive that is in use. */
 export type HeldMap = KeptMap & { readonly map: RoutedMap };

@@ -17,8 +17,8 @@ import { HOST_OPTION, parsePathPrefix, PROXY_OPTIONS } from "./server-options.ts
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import type { LearnOptions } from "../../aggregate/learn/store.ts";
-import { isWebAddress, loadArchives } from "../../aggregate/route/archive-list.ts";
-import type { Archive } from "../../aggregate/route/archive.ts";
+import { loadArchives } from "../../aggregate/route/archive-list.ts";
+import { type Archive, isWebAddress } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import type { Io } from "./io.ts";
 

@@ -9,7 +9,7 @@ import { contradictionText } from "../../aggregate/service/service-health.ts";
 import { type Cache, memoryCache } from "../../aggregate/ask/cache.ts";
 import { lmdbCache } from "../../aggregate/ask/lmdb-cache.ts";
 import { makeFolder } from "../../files/make-folder.ts";
-import type { Archive } from "../../aggregate/route/archive.ts";
+import { type Archive, isWebAddress } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import {
   type AGGREGATE_OPTIONS,
@@ -23,7 +23,7 @@ import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { guardServiceFiles } from "./server-shell.ts";
 import { MementoMapError } from "../../errors.ts";
-import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
+import { ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 
 /** Archives that take all the time they have are named with what is wrong with them. */

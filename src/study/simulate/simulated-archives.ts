@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { isScope, SCOPE_EXPECTED } from "../../aggregate/route/scope.ts";
+import { isScope, SCOPE_EXPECTED } from "../../aggregate/route/archive.ts";
 import { isPacked } from "../../bytes/bytes.ts";
 import { ioError, MementoMapError, quote } from "../../errors.ts";
 import { decompressedHead } from "../../input/file-inputs.ts";
