@@ -55,17 +55,14 @@ export async function readMap(
   const { originals = false, datetimeDigits = 0 } = options;
   const { counts, distinct } = await fillTable(chunks, options);
   const isSample = counts.samples > 0;
-  const blocks: Uint8Array[] = [headerText(mapHeaders({ isSample }, { datetimeDigits }))];
-  const rows = new MapRows({ originals, distinct, isSample }, (block) => {
-    blocks.push(block.slice());
-  });
+  const rows = new MapRows({ originals, distinct, isSample });
   table.drain((keys) =>
     keys.forEach((bytes, start, end, count) => {
-      rows.addRange(bytes, start, end, count);
+      rows.add(bytes.subarray(start, end), end - start, count);
     }),
   );
   rows.end();
-  return joinBytes(blocks);
+  return joinBytes([headerText(mapHeaders({ isSample }, { datetimeDigits })), rows.take()]);
 }
 
 async function fillTable(

@@ -172,6 +172,14 @@ export function copyRange(
   return at + length;
 }
 
+/** The bytes themselves where they are that many, or else a larger copy of them. */
+export function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  if (length <= bytes.length) return bytes;
+  const larger = new Uint8Array(length * 2);
+  larger.set(bytes);
+  return larger;
+}
+
 /** All parts, one after the other, in an array of their own. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));

@@ -1,8 +1,8 @@
-import { CLOSE_PAREN, COMMA, compareBytes, LF, SPACE } from "../bytes/bytes.ts";
+import { compareBytes, LF, SPACE } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { type KeyRange, mergeRuns, rowPart } from "./runs.ts";
-import { readingRuns } from "./stored-runs.ts";
 import type { RunFile } from "./run-file.ts";
+import type { KeyRange } from "./runs.ts";
+import { type MergeOptions, mergeStored } from "./stored-runs.ts";
 
 /** The ranges of keys between cuts, in order. */
 export function rangesBetween(cuts: readonly Uint8Array[]): KeyRange[] {
@@ -11,74 +11,53 @@ export function rangesBetween(cuts: readonly Uint8Array[]): KeyRange[] {
 
 /** A sample of fewer keys for each range would make ranges of different size. */
 const SAMPLE_PER_RANGE = 32;
-/** The share of a range that a cut may be moved by, to stand between two domains. */
-const MAX_MOVE = 0.25;
 
 /**
- * Chooses cuts that divide the keys of runs into ranges of about equal size: between two registered
- * domains where one begins nearby, and within a domain that is too large for that. There are fewer
- * ranges where there are too few keys.
+ * Chooses cuts that divide the keys of runs into ranges of about equal size; into fewer where there are
+ * too few keys.
  *
  * Blocks of runs are of one size, so their first keys are a fair sample; the runs themselves are read
  * only where they have few blocks.
  */
-export function chooseCuts(runs: readonly RunFile[], ranges: number): Uint8Array[] {
+export async function chooseCuts(
+  runs: readonly RunFile[],
+  ranges: number,
+  options: MergeOptions,
+): Promise<Uint8Array[]> {
   const wanted = ranges * SAMPLE_PER_RANGE;
   const blocks = runs.flatMap(({ index }) => index.blocks.map(({ firstKey }) => firstKey));
-  const sample = (blocks.length < wanted ? sampleOf(runs, wanted) : blocks)
+  const sample = (blocks.length < wanted ? await sampleOf(runs, wanted, options) : blocks)
     .map((key) => surtOf(key))
     .filter((key) => isText(key))
     .sort(compareBytes);
-  const reach = Math.floor((sample.length / ranges) * MAX_MOVE);
   const cuts: Uint8Array[] = [];
   for (let range = 1; range < ranges; range++) {
-    const at = Math.floor((range * sample.length) / ranges);
-    const cut = domainNear(sample, at, reach, domainOf) ?? sample[at];
-    const last = cuts.at(-1);
-    const isLater = cut !== undefined && (last === undefined || compareBytes(last, cut) < 0);
-    if (isLater && compareBytes(sample[0], cut) < 0) cuts.push(cut);
+    const cut = sample[Math.floor((range * sample.length) / ranges)];
+    if (cut !== undefined && compareBytes(cuts.at(-1) ?? sample[0], cut) < 0) cuts.push(cut);
   }
   return cuts;
 }
 
-/** The beginning of the domain that begins in the sample nearest to `at`, within `reach`. */
-function domainNear(
-  sample: readonly Uint8Array[],
-  at: number,
-  reach: number,
-  domainOf: (key: Uint8Array) => Uint8Array | undefined,
-): Uint8Array | undefined {
-  for (let distance = 0; distance <= reach; distance++) {
-    for (const i of distance === 0 ? [at] : [at - distance, at + distance]) {
-      if (i < 1 || i >= sample.length) continue;
-      const domain = domainOf(sample[i]);
-      if (domain !== undefined && compareBytes(sample[i - 1], domain) < 0) return domain;
-    }
-  }
-  return undefined;
-}
-
 /** Every so many keys of all runs. */
-function sampleOf(runs: readonly RunFile[], wanted: number): Uint8Array[] {
+async function sampleOf(
+  runs: readonly RunFile[],
+  wanted: number,
+  options: MergeOptions,
+): Promise<Uint8Array[]> {
   const keys = runs.reduce((sum, { index }) => sum + index.keys, 0);
   const step = Math.max(1, Math.floor(keys / wanted));
   const sample: Uint8Array[] = [];
   let i = 0;
-  for (const run of runs) {
-    readingRuns([run], undefined, (readers) => {
-      mergeRuns(readers, {}, (key, length) => {
-        if (i++ % step === 0) sample.push(key.slice(0, length));
-      });
-    });
-  }
+  await mergeStored(runs, options, (key, length) => {
+    if (i++ % step === 0) sample.push(key.slice(0, length));
+  });
   return sample;
 }
 
-/** A cut never separates the rows of a key: what is behind the SURT is left out. */
+/** A cut never separates the rows of a key, nor their originals: what is behind the SURT is left out. */
 function surtOf(key: Uint8Array): Uint8Array {
-  const row = rowPart(key);
-  const end = row.findIndex((byte) => byte <= SPACE);
-  return end === -1 ? row : row.subarray(0, end);
+  const end = key.findIndex((byte) => byte <= SPACE);
+  return end === -1 ? key : key.subarray(0, end);
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -89,14 +68,6 @@ function isText(key: Uint8Array): boolean {
   } catch {
     return false;
   }
-}
-
-/** The first two labels of a key: `com,cnn`. */
-function domainOf(key: Uint8Array): Uint8Array | undefined {
-  const hostEnd = key.indexOf(CLOSE_PAREN);
-  if (hostEnd === -1) return undefined;
-  const second = key.indexOf(COMMA, key.indexOf(COMMA) + 1);
-  return key.subarray(0, second === -1 || second > hostEnd ? hostEnd : second);
 }
 
 /** Cuts as the lines of a file. */

@@ -1,20 +1,20 @@
 import { joinBytes } from "../bytes/bytes.ts";
-import { MAX_LINE_BYTES } from "../bytes/lines.ts";
 import { type Damage, type DamageLog, newDamageLog } from "../bytes/damage.ts";
+import { MAX_LINE_BYTES } from "../bytes/lines.ts";
+import { peek } from "../bytes/peek.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { detectFormat } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
+import type { DetectedFormat, InputFormat } from "../input/formats.ts";
+import { readStream } from "../input/read-stream.ts";
+import { RowReader } from "../input/row-reader.ts";
+import { checkSignal, interruptibleChunks } from "../interruption.ts";
 import { SizedHead } from "../ukvs/header.ts";
 import { countDamage, type IndexCounts } from "./index-counts.ts";
 import { KeyCounter } from "./key-counter.ts";
 import { KeyTable } from "./key-table.ts";
 import { type MapDescription, mapHeaders, MapRows } from "./map-rows.ts";
-import { memoryRun, mergeRuns, type RunIndex, RunReader, writeRun } from "./runs.ts";
-import { checkSignal, interruptibleChunks } from "../interruption.ts";
-import { peek } from "../bytes/peek.ts";
-import { MementoMapError, quote } from "../errors.ts";
-import { detectFormat } from "../input/detect.ts";
-import type { DetectedFormat, InputFormat } from "../input/formats.ts";
-import { readStream } from "../input/read-stream.ts";
-import { RowReader } from "../input/row-reader.ts";
+import { memorize, type MemoryRun, readerOf, RunMerge } from "./runs.ts";
 
 export interface GenerateMapOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
@@ -40,6 +40,8 @@ export interface GeneratedMap {
 }
 
 const TABLE_BYTES = 64 * 2 ** 20;
+/** What a format is detected by. */
+const HEAD_BYTES = 1 << 16;
 
 /**
  * Makes a map from indexes, in memory: for browsers, tests and small archives.
@@ -53,16 +55,8 @@ export async function generateMap(
   sources: Iterable<IndexSource>,
   options: GenerateMapOptions = {},
 ): Promise<GeneratedMap> {
+  const { filter = {}, maxLineBytes = MAX_LINE_BYTES, skipBad = false } = options;
   checkSignal(options.signal);
-  const runs: { index: RunIndex; bytes: Uint8Array }[] = [];
-  const table = new KeyTable(TABLE_BYTES);
-  const drain = (): void => {
-    const parts: Uint8Array[] = [];
-    table.drain((keys) => {
-      const index = writeRun(keys, (chunk) => void parts.push(chunk.slice()));
-      runs.push({ index, bytes: joinBytes(parts) });
-    });
-  };
   const open: OpenSource[] = [];
   for (const source of sources) open.push(await openSource(source, options));
   const keyOptions = {
@@ -71,33 +65,27 @@ export async function generateMap(
     datetimeDigits: options.datetimeDigits ?? 0,
     queries: options.queries ?? false,
   };
-  const { filter = {}, maxLineBytes = MAX_LINE_BYTES, skipBad = false } = options;
+  const runs: MemoryRun[] = [];
+  const table = new KeyTable(TABLE_BYTES);
+  const drain = (): void => table.drain((keys) => void runs.push(memorize(keys)));
   const counter = new KeyCounter(keyOptions, table, drain);
   const { counts } = counter;
   const reader = new RowReader(counter, { filter, skipBad, maxLineBytes });
   const damage = newDamageLog();
-  for (const source of open)
+  for (const source of open) {
     await readSource(source, reader, options, skipBad ? damage : undefined);
+  }
   countDamage(counts, damage);
   drain();
   const isSample = counts.samples > 0;
-  const description = { ...options.description, isSample };
-  const blocks: Uint8Array[] = [];
-  const rows = new MapRows({ ...keyOptions, isSample }, (block) => {
-    blocks.push(block.slice());
-  });
-  mergeRuns(
-    runs.map(({ index, bytes }) => new RunReader(index, memoryRun(bytes))),
-    {},
-    (key, keyLength, count) => {
-      rows.add(key, keyLength, count);
-    },
-  );
+  const rows = new MapRows({ ...keyOptions, isSample });
+  const merge = new RunMerge(runs.map((run) => readerOf(run)));
+  while (merge.next()) rows.add(merge.key, merge.keyLength, merge.count);
   rows.end();
-  const head = new SizedHead(mapHeaders(description, keyOptions));
-  const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
+  const body = rows.take();
+  const head = new SizedHead(mapHeaders({ ...options.description, isSample }, keyOptions));
   return {
-    bytes: joinBytes([head.bytes({ bytes, records: rows.rows }), ...blocks]),
+    bytes: joinBytes([head.bytes({ bytes: body.length, records: rows.rows }), body]),
     rows: rows.rows,
     counts,
     damages: damage.first,
@@ -122,26 +110,23 @@ export interface SourceOptions {
 }
 
 /** A source whose format was detected. */
-export interface OpenSource {
+interface OpenSource {
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly format: DetectedFormat;
 }
 
-const HEAD_BYTES = 1 << 16;
-
 /**
- * Detects the format of a source. Holds its first 64 KiB.
+ * Detects the format of a source by its first 64 KiB.
  *
  * @throws MM_BAD_INPUT when no format fits.
  */
-export async function openSource(source: IndexSource, options: SourceOptions): Promise<OpenSource> {
-  const { head, chunks } = await peek(
-    interruptibleChunks(source.chunks, options.signal),
-    HEAD_BYTES,
-  );
-  const { name } = source;
-  return { name, chunks, format: detectFormat(head, options.format ?? "auto", name) };
+export async function openSource(
+  { name, chunks: given }: IndexSource,
+  { format = "auto", signal }: SourceOptions,
+): Promise<OpenSource> {
+  const { head, chunks } = await peek(interruptibleChunks(given, signal), HEAD_BYTES);
+  return { name, chunks, format: detectFormat(head, format, name) };
 }
 
 /**
@@ -151,16 +136,16 @@ export async function openSource(source: IndexSource, options: SourceOptions): P
  * @throws MM_BAD_LINE and MM_LIMIT with source and line; MM_BAD_INPUT
  */
 export async function readSource(
-  { name, chunks, format }: OpenSource,
+  { name: source, chunks, format }: OpenSource,
   reader: RowReader,
   { maxLineBytes = MAX_LINE_BYTES, archive }: SourceOptions,
   damage?: DamageLog,
 ): Promise<void> {
   reader.startPart(format);
-  const options = { source: name, maxLineBytes, archive, damage };
+  const options = { source, maxLineBytes, archive, damage };
   const fault = await readStream(chunks, format, reader, options);
   if (fault === undefined) return;
   throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
-    position: { source: name, line: fault.linesBefore + 1 },
+    position: { source, line: fault.linesBefore + 1 },
   });
 }

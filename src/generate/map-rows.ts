@@ -1,4 +1,13 @@
-import { copyRange, LF, PLUS, QUESTION, SLASH, SPACE, writeDecimal } from "../bytes/bytes.ts";
+import {
+  copyRange,
+  LF,
+  PLUS,
+  QUESTION,
+  SLASH,
+  SPACE,
+  withRoom,
+  writeDecimal,
+} from "../bytes/bytes.ts";
 import { type Capture, timePrefixEnd } from "../input/capture.ts";
 import { keyEndInSurt } from "../surt/plain-key.ts";
 import { type KeyOptions, surtKeyBytes } from "../surt/key.ts";
@@ -89,13 +98,13 @@ export class RowKey {
 }
 
 /** How much of `key[0, length)` is the row's key: all up to the first mark. */
-export function rowKeyLength(key: Uint8Array, length: number): number {
+function rowKeyLength(key: Uint8Array, length: number): number {
   let at = 0;
   while (at < length && key[at] > CAPTURE_MARK) at++;
   return at;
 }
 
-const FLUSH_BYTES = 1 << 20;
+const FIRST_BYTES = 1 << 16;
 /** Room for a blank, two counts with their bounds, their separator and the end of the line. */
 const TAIL_BYTES = 48;
 
@@ -109,17 +118,16 @@ export interface MapRowsOptions {
 }
 
 /**
- * Formats merged keys as the rows of a map, `key mementos[/originals]`, in large blocks.
+ * Formats merged keys as the rows of a map, `key mementos[/originals]`.
  *
  * With `originals` or `distinct`, keys arrive as `row key, mark, query, mark, datetime` (see
- * row-key.ts): those of one row stand together, and in them those of one original.
+ * {@link RowKey}): those of one row stand together, and in them those of one original.
  */
 export class MapRows {
-  readonly #write: (block: Uint8Array) => void;
   readonly #options: MapRowsOptions;
   /** Whether keys have marks in them. */
   readonly #isMarked: boolean;
-  #buffer = new Uint8Array(FLUSH_BYTES + (FLUSH_BYTES >> 2));
+  #buffer = new Uint8Array(FIRST_BYTES);
   #at = 0;
   #row = new Uint8Array(256);
   #rowLength = -1;
@@ -130,31 +138,22 @@ export class MapRows {
   rows = 0;
   mementos = 0;
 
-  constructor(options: MapRowsOptions, write: (block: Uint8Array) => void) {
+  constructor(options: MapRowsOptions) {
     this.#options = options;
     this.#isMarked = options.originals || options.distinct === true;
-    this.#write = write;
   }
 
-  /** Takes the key `bytes[start, end)`. */
-  addRange(bytes: Uint8Array, start: number, end: number, count: number): void {
-    if (this.#isMarked) {
-      this.add(bytes.subarray(start, end), end - start, count);
-    } else {
-      this.mementos += count;
-      this.#emit(bytes, start, end, count, 0);
-    }
-  }
-
+  /** Takes the key `key[0, keyLength)`. */
   add(key: Uint8Array, keyLength: number, count: number): void {
     if (!this.#isMarked) {
-      this.addRange(key, 0, keyLength, count);
+      this.mementos += count;
+      this.#emit(key, keyLength, count, 0);
       return;
     }
     const { originals, distinct } = this.#options;
     const rowLength = rowKeyLength(key, keyLength);
     if (!isSame(key, rowLength, this.#row, this.#rowLength)) {
-      this.#closeRow();
+      this.end();
       this.#row = withRoom(this.#row, rowLength);
       copyRange(key, 0, rowLength, this.#row, 0);
       this.#rowLength = rowLength;
@@ -175,31 +174,26 @@ export class MapRows {
     this.#originals++;
   }
 
-  /** Writes what is left. */
+  /** Ends the last row. */
   end(): void {
-    this.#closeRow();
-    this.#flush();
-  }
-
-  #closeRow(): void {
     if (this.#rowLength === -1) return;
-    this.#emit(this.#row, 0, this.#rowLength, this.#mementos, this.#originals);
+    this.#emit(this.#row, this.#rowLength, this.#mementos, this.#originals);
     this.#rowLength = -1;
     this.#mementos = 0;
     this.#originals = 0;
   }
 
-  #emit(bytes: Uint8Array, start: number, end: number, mementos: number, originals: number): void {
-    const keyLength = end - start;
-    if (mementos > Number.MAX_SAFE_INTEGER) throw tooMany(bytes, start, end);
-    if (this.#at + keyLength + TAIL_BYTES > this.#buffer.length) {
-      this.#flush();
-      if (keyLength + TAIL_BYTES > this.#buffer.length) {
-        this.#buffer = new Uint8Array(keyLength + TAIL_BYTES + FLUSH_BYTES);
-      }
-    }
-    const buffer = this.#buffer;
-    let at = copyRange(bytes, start, end, buffer, this.#at);
+  /** The rows that ended since the last call; valid until the next key. */
+  take(): Uint8Array {
+    const rows = this.#buffer.subarray(0, this.#at);
+    this.#at = 0;
+    return rows;
+  }
+
+  #emit(key: Uint8Array, keyLength: number, mementos: number, originals: number): void {
+    if (mementos > Number.MAX_SAFE_INTEGER) throw tooMany(key, keyLength);
+    const buffer = (this.#buffer = withRoom(this.#buffer, this.#at + keyLength + TAIL_BYTES));
+    let at = copyRange(key, 0, keyLength, buffer, this.#at);
     buffer[at++] = SPACE;
     at = writeDecimal(mementos, buffer, at);
     const isLeast = this.#options.isSample === true && mementos > 0;
@@ -212,18 +206,12 @@ export class MapRows {
     buffer[at++] = LF;
     this.#at = at;
     this.rows++;
-    if (at >= FLUSH_BYTES) this.#flush();
-  }
-
-  #flush(): void {
-    if (this.#at > 0) this.#write(this.#buffer.subarray(0, this.#at));
-    this.#at = 0;
   }
 }
 
 /** Larger counts are not exact any more. */
-function tooMany(key: Uint8Array, start: number, end: number): MementoMapError {
-  const shown = quote(new TextDecoder().decode(key.subarray(start, end)));
+function tooMany(key: Uint8Array, keyLength: number): MementoMapError {
+  const shown = quote(new TextDecoder().decode(key.subarray(0, keyLength)));
   return new MementoMapError(
     "MM_LIMIT",
     `the count of ${shown} is larger than ${Number.MAX_SAFE_INTEGER}`,
@@ -234,10 +222,6 @@ function isSame(key: Uint8Array, length: number, other: Uint8Array, otherLength:
   if (length !== otherLength) return false;
   for (let i = length - 1; i >= 0; i--) if (key[i] !== other[i]) return false;
   return true;
-}
-
-function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  return length > bytes.length ? new Uint8Array(length * 2) : bytes;
 }
 
 /**

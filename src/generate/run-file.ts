@@ -3,14 +3,13 @@ import { join } from "node:path";
 import { isRun, joinBytes, RUN_MAGIC } from "../bytes/bytes.ts";
 import { ioError, MementoMapError } from "../errors.ts";
 import { FileSource, type InputStreams, openInput } from "../files/input-file.ts";
-import { copyToOutput, type Output } from "../files/output-file.ts";
+import type { Output } from "../files/output-file.ts";
 import type { Interrupt } from "../interruption.ts";
 import { isJsonObject } from "../ukvs/header.ts";
-import type { RunKeys } from "./generate.ts";
 import type { IndexCounts } from "./index-counts.ts";
-import type { MapDescription } from "./map-rows.ts";
+import type { MapDescription, RowKeyOptions } from "./map-rows.ts";
 import type { RunIndex } from "./runs.ts";
-import { combineStored, type FileRun, type StoredRun } from "./stored-runs.ts";
+import { type FileRun, type MergeOptions, mergeToRun, type StoredRun } from "./stored-runs.ts";
 
 /*
  * The file of a run, which one process writes and others merge:
@@ -28,6 +27,12 @@ const MAGIC = RUN_MAGIC;
 const TAIL_BYTES = 16;
 const VERSION = 1;
 
+/** How the keys of a run are made; runs are merged only where all of it is the same. */
+export interface RunKeys extends RowKeyOptions {
+  readonly distinct: boolean;
+  readonly queries: boolean;
+}
+
 /** What a run says of itself. */
 export interface RunFooter {
   readonly keys: RunKeys;
@@ -42,36 +47,16 @@ export interface RunFile extends FileRun, RunFooter {
   readonly name: string;
 }
 
-/**
- * Merges runs and writes them as one file of a run.
- *
- * @param scratch a file that may be made on the way.
- */
+/** Merges runs and writes them as one file of a run. */
 export async function writeRunFile(
   output: Output,
   runs: readonly StoredRun[],
   footer: RunFooter,
-  scratch: string,
+  options: MergeOptions,
 ): Promise<RunIndex> {
   await output.write(MAGIC);
-  const index = await writeMerged(output, runs, scratch);
+  const index = await mergeToRun(runs, options, (chunk) => output.write(chunk));
   await output.write(encodeFooter(footer, index));
-  return index;
-}
-
-async function writeMerged(
-  output: Output,
-  runs: readonly StoredRun[],
-  scratch: string,
-): Promise<RunIndex> {
-  const [only] = runs;
-  if (runs.length === 1 && "bytes" in only) {
-    await output.write(only.bytes);
-    return only.index;
-  }
-  const { path, index } =
-    runs.length === 1 && "path" in only ? only : combineStored({ runs, path: scratch });
-  await copyToOutput(path, output);
   return index;
 }
 

@@ -1,6 +1,12 @@
-import { commonPrefix, compareBytes, compareRanges, copyRange } from "../bytes/bytes.ts";
+import {
+  commonPrefix,
+  compareBytes,
+  compareRanges,
+  copyRange,
+  joinBytes,
+  withRoom,
+} from "../bytes/bytes.ts";
 import type { SortedKeys } from "./key-table.ts";
-import { rowKeyLength } from "./map-rows.ts";
 
 /*
  * A run is a sorted list of keys with counts, put away until the final merge.
@@ -14,6 +20,8 @@ import { rowKeyLength } from "./map-rows.ts";
  */
 
 const BLOCK_BYTES = 1 << 16;
+/** What the three numbers of an entry take at most. */
+const NUMBERS_BYTES = 24;
 
 /** Where a block of a run begins, and with which key. */
 interface RunBlock {
@@ -31,39 +39,51 @@ export interface RunIndex {
 }
 
 /** Encodes sorted keys as a run, handing out chunks that are valid only during the call. */
-export function writeRun(keys: SortedKeys, write: (chunk: Uint8Array) => void): RunIndex {
-  let buffer = new Uint8Array(BLOCK_BYTES * 2);
-  let at = 0;
-  let written = 0;
-  let lastStart = 0;
-  let lastEnd = 0;
-  let before = 0;
-  const blocks: RunBlock[] = [];
-  keys.forEach((arena, start, end, count) => {
-    if (at >= BLOCK_BYTES || blocks.length === 0) {
-      write(buffer.subarray(0, at));
-      written += at;
-      at = 0;
-      blocks.push({ offset: written, firstKey: arena.slice(start, end), before });
-      lastStart = lastEnd = start;
+export class RunWriter {
+  readonly #write: (chunk: Uint8Array) => void;
+  readonly #blocks: RunBlock[] = [];
+  #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(BLOCK_BYTES * 2);
+  #at = 0;
+  #written = 0;
+  #keys = 0;
+  #last: Uint8Array<ArrayBuffer> = new Uint8Array(256);
+  #lastLength = 0;
+
+  constructor(write: (chunk: Uint8Array) => void) {
+    this.#write = write;
+  }
+
+  /** Adds the key `bytes[start, end)`, which comes behind the one before. */
+  add(bytes: Uint8Array, start: number, end: number, count: number): void {
+    if (this.#at >= BLOCK_BYTES || this.#keys === 0) {
+      this.#flush();
+      const firstKey = bytes.slice(start, end);
+      this.#blocks.push({ offset: this.#written, firstKey, before: this.#keys });
+      this.#lastLength = 0;
     }
-    const shared = commonPrefix(arena, lastStart, lastEnd, arena, start, end);
-    const length = end - start - shared;
-    if (at + length + 24 > buffer.length) {
-      const larger = new Uint8Array(buffer.length + length + BLOCK_BYTES);
-      larger.set(buffer);
-      buffer = larger;
-    }
-    at = writeVarint(shared, buffer, at);
-    at = writeVarint(length, buffer, at);
-    at = copyRange(arena, start + shared, end, buffer, at);
-    at = writeVarint(count, buffer, at);
-    lastStart = start;
-    lastEnd = end;
-    before++;
-  });
-  write(buffer.subarray(0, at));
-  return { blocks, byteLength: written + at, keys: keys.size };
+    const shared = commonPrefix(this.#last, 0, this.#lastLength, bytes, start, end);
+    this.#lastLength = end - start;
+    this.#last = withRoom(this.#last, this.#lastLength);
+    copyRange(bytes, start + shared, end, this.#last, shared);
+    const rest = this.#lastLength - shared;
+    const buffer = (this.#buffer = withRoom(this.#buffer, this.#at + rest + NUMBERS_BYTES));
+    let at = writeVarint(shared, buffer, this.#at);
+    at = writeVarint(rest, buffer, at);
+    at = copyRange(bytes, start + shared, end, buffer, at);
+    this.#at = writeVarint(count, buffer, at);
+    this.#keys++;
+  }
+
+  end(): RunIndex {
+    this.#flush();
+    return { blocks: this.#blocks, byteLength: this.#written, keys: this.#keys };
+  }
+
+  #flush(): void {
+    this.#write(this.#buffer.subarray(0, this.#at));
+    this.#written += this.#at;
+    this.#at = 0;
+  }
 }
 
 function writeVarint(value: number, target: Uint8Array, at: number): number {
@@ -81,15 +101,6 @@ function writeVarint(value: number, target: Uint8Array, at: number): number {
 /** Reads bytes of a stored run; fewer than asked for only at its end. */
 export type ReadRun = (offset: number, target: Uint8Array) => number;
 
-/** Reads a run that is kept in memory. */
-export function memoryRun(bytes: Uint8Array): ReadRun {
-  return (offset, target) => {
-    const part = bytes.subarray(offset, offset + target.length);
-    target.set(part);
-    return part.length;
-  };
-}
-
 const READ_BYTES = 1 << 16;
 
 /** Walks the keys of a run in order, from the first key at or after `from`. */
@@ -101,7 +112,7 @@ export class RunReader {
   #end = 0;
   #offset = 0;
   /** The current key is `key[0, keyLength)`; overwritten by `next`. */
-  key: Uint8Array = new Uint8Array(256);
+  key: Uint8Array<ArrayBuffer> = new Uint8Array(256);
   keyLength = 0;
   count = 0;
 
@@ -116,23 +127,17 @@ export class RunReader {
   /** Moves to the next key; false at the end of the run. */
   next(): boolean {
     // An entry is at most its key and three numbers long; a refill keeps one whole in the buffer.
-    if (this.#at + 24 >= this.#end && !this.#refill(24)) return false;
+    if (this.#at + NUMBERS_BYTES >= this.#end && !this.#refill(NUMBERS_BYTES)) return false;
     const shared = this.#varint();
     const length = this.#varint();
     if (this.#at + length + 10 > this.#end) this.#refill(length + 10);
     const keyLength = shared + length;
-    if (keyLength > this.key.length) this.#growKey(keyLength);
+    this.key = withRoom(this.key, keyLength);
     copyRange(this.#buffer, this.#at, this.#at + length, this.key, shared);
     this.#at += length;
     this.keyLength = keyLength;
     this.count = this.#varint();
     return true;
-  }
-
-  #growKey(length: number): void {
-    const larger = new Uint8Array(length * 2);
-    larger.set(this.key);
-    this.key = larger;
   }
 
   /** Makes `wanted` bytes available if the run has them; false when nothing is left. */
@@ -166,6 +171,31 @@ export class RunReader {
   }
 }
 
+/** A run that is kept in memory. */
+export interface MemoryRun {
+  readonly bytes: Uint8Array;
+  readonly index: RunIndex;
+}
+
+/** Puts keys away in memory. */
+export function memorize(keys: SortedKeys): MemoryRun {
+  const chunks: Uint8Array[] = [];
+  const writer = new RunWriter((chunk) => void chunks.push(chunk.slice()));
+  keys.forEach((bytes, start, end, count) => writer.add(bytes, start, end, count));
+  const index = writer.end();
+  return { bytes: joinBytes(chunks), index };
+}
+
+/** Walks the keys of a run that is kept in memory. */
+export function readerOf({ bytes, index }: MemoryRun, from?: Uint8Array): RunReader {
+  const read: ReadRun = (offset, target) => {
+    const part = bytes.subarray(offset, offset + target.length);
+    target.set(part);
+    return part.length;
+  };
+  return new RunReader(index, read, from);
+}
+
 /** How many blocks begin before `key` or at it. */
 function blocksBefore(blocks: readonly RunBlock[], key: Uint8Array): number {
   let low = 0;
@@ -177,9 +207,6 @@ function blocksBefore(blocks: readonly RunBlock[], key: Uint8Array): number {
   }
   return low;
 }
-
-/** Receives each key once, in byte order; the bytes are valid only during the call. */
-export type VisitKey = (key: Uint8Array, keyLength: number, count: number) => void;
 
 /** Which keys to merge: from `from` (included) up to `to` (not included). */
 export interface KeyRange {
@@ -193,124 +220,66 @@ export interface KeyRange {
  * Holds one read buffer per run. Readers are kept sorted by their current key, so runs that do not
  * overlap cost one comparison a key.
  */
-export function mergeRuns(readers: readonly RunReader[], range: KeyRange, visit: VisitKey): void {
-  const open: RunReader[] = [];
-  for (const reader of readers) if (seek(reader, range)) insert(open, reader);
-  let key = new Uint8Array(256);
-  while (open.length > 0) {
-    const first = open[0];
-    let { count } = first;
-    const { keyLength } = first;
-    if (keyLength > key.length) key = new Uint8Array(keyLength * 2);
-    if (open.length === 1 || compare(first, open[1]) !== 0) {
-      visit(first.key, keyLength, count);
-      advance(open, range);
-      continue;
+export class RunMerge {
+  /** The current key is `key[0, keyLength)`; overwritten by `next`. */
+  key: Uint8Array<ArrayBuffer> = new Uint8Array(256);
+  keyLength = 0;
+  count = 0;
+  readonly #open: RunReader[] = [];
+  readonly #to: Uint8Array | undefined;
+
+  constructor(readers: readonly RunReader[], { from, to }: KeyRange = {}) {
+    this.#to = to;
+    for (const reader of readers) {
+      let isOpen = reader.next();
+      while (isOpen && from !== undefined && compareKeys(reader, from, from.length) < 0) {
+        isOpen = reader.next();
+      }
+      if (isOpen) this.#insert(reader);
     }
-    key.set(first.key.subarray(0, keyLength));
-    advance(open, range);
-    while (
-      open.length > 0 &&
-      compareRanges(open[0].key, 0, open[0].keyLength, key, 0, keyLength) === 0
-    ) {
-      count += open[0].count;
-      advance(open, range);
+  }
+
+  /** Moves to the next key; false when all runs are at their ends. */
+  next(): boolean {
+    const open = this.#open;
+    if (open.length === 0) return false;
+    const [first] = open;
+    this.keyLength = first.keyLength;
+    this.key = withRoom(this.key, first.keyLength);
+    copyRange(first.key, 0, first.keyLength, this.key, 0);
+    this.count = 0;
+    do {
+      this.count += open[0].count;
+      this.#advance();
+    } while (open.length > 0 && compareKeys(open[0], this.key, this.keyLength) === 0);
+    return true;
+  }
+
+  /** Moves the first reader on and puts it back in its place, or drops it at its end. */
+  #advance(): void {
+    const open = this.#open;
+    const [first, second] = open;
+    const isOpen = first.next();
+    if (isOpen && open.length === 1 && this.#to === undefined) return;
+    if (isOpen && open.length > 1 && compareKeys(first, second.key, second.keyLength) <= 0) return;
+    open.shift();
+    if (isOpen) this.#insert(first);
+  }
+
+  #insert(reader: RunReader): void {
+    if (this.#to !== undefined && compareKeys(reader, this.#to, this.#to.length) >= 0) return;
+    const open = this.#open;
+    let low = 0;
+    let high = open.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareKeys(open[middle], reader.key, reader.keyLength) < 0) low = middle + 1;
+      else high = middle;
     }
-    visit(key, keyLength, count);
+    open.splice(low, 0, reader);
   }
 }
 
-/**
- * The merged keys of runs within a range, for a run of their own. Can be gone through once, as the
- * readers can; its size is that of what has been gone through.
- */
-export function mergedKeys(readers: readonly RunReader[], range: KeyRange = {}): SortedKeys {
-  let size = 0;
-  return {
-    get size() {
-      return size;
-    },
-    forEach(visit) {
-      // The last key is still looked at when the next one comes, so that one must not overwrite it.
-      let arena = new Uint8Array(1 << 16);
-      let [start, end] = [0, 0];
-      mergeRuns(readers, range, (key, keyLength, count) => {
-        if (end + keyLength <= arena.length) start = end;
-        else if (keyLength <= start) start = 0;
-        else {
-          const larger = new Uint8Array((end + keyLength) * 2);
-          larger.set(arena);
-          arena = larger;
-          start = end;
-        }
-        end = copyRange(key, 0, keyLength, arena, start);
-        size++;
-        visit(arena, start, end, count);
-      });
-    },
-  };
-}
-
-function seek(reader: RunReader, { from, to }: KeyRange): boolean {
-  while (reader.next()) {
-    if (from === undefined || order(reader, from) >= 0) return isBelow(reader, to);
-  }
-  return false;
-}
-
-function isBelow(reader: RunReader, to: Uint8Array | undefined): boolean {
-  return to === undefined || order(reader, to) < 0;
-}
-
-function order(reader: RunReader, key: Uint8Array): number {
-  return compareRanges(reader.key, 0, reader.keyLength, key, 0, key.length);
-}
-
-function compare(a: RunReader, b: RunReader): number {
-  return compareRanges(a.key, 0, a.keyLength, b.key, 0, b.keyLength);
-}
-
-/** Moves the first reader on and puts it back in its place, or drops it at its end. */
-function advance(open: RunReader[], range: KeyRange): void {
-  const first = open[0];
-  if (!first.next() || !isBelow(first, range.to)) {
-    open.shift();
-  } else if (open.length > 1 && compare(first, open[1]) > 0) {
-    open.shift();
-    insert(open, first);
-  }
-}
-
-function insert(open: RunReader[], reader: RunReader): void {
-  let low = 0;
-  let high = open.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compare(open[middle], reader) < 0) low = middle + 1;
-    else high = middle;
-  }
-  open.splice(low, 0, reader);
-}
-
-/**
- * Cuts the keys of all runs into ranges of about equal size that can be merged independently.
- *
- * Blocks of runs are of one size, so their first keys are a fair sample. A cut never separates the
- * originals of a row.
- */
-export function cutRuns(runs: readonly RunIndex[], parts: number): KeyRange[] {
-  const firstKeys = runs.flatMap((run) => run.blocks.map((block) => rowPart(block.firstKey)));
-  firstKeys.sort(compareBytes);
-  const cuts: Uint8Array[] = [];
-  for (let part = 1; part < parts; part++) {
-    const cut = firstKeys[Math.floor((part * firstKeys.length) / parts)];
-    const last = cuts.at(-1);
-    if (cut !== undefined && (last === undefined || compareBytes(last, cut) < 0)) cuts.push(cut);
-  }
-  return [undefined, ...cuts].map((from, i) => ({ from, to: cuts[i] }));
-}
-
-/** The row that a key belongs to: without the query of an original. */
-export function rowPart(key: Uint8Array): Uint8Array {
-  return key.subarray(0, rowKeyLength(key, key.length));
+function compareKeys(reader: RunReader, key: Uint8Array, length: number): number {
+  return compareRanges(reader.key, 0, reader.keyLength, key, 0, length);
 }

@@ -1,20 +1,12 @@
 import { join } from "node:path";
-import { joinBytes } from "../bytes/bytes.ts";
 import { requiredFile } from "../files/package-file.ts";
 import { type PartResult, type ReadTask, transferOf } from "../input/index-input.ts";
 import { TaskReader } from "../input/read-task.ts";
 import { type CaptureSink, RowReader, type RowReaderOptions } from "../input/row-reader.ts";
 import { inTurns, onThread, type Remote, Thread } from "../threads/thread.ts";
-import { KeyTable, type SortedKeys } from "./key-table.ts";
-import { MapRows, type MapRowsOptions } from "./map-rows.ts";
-import { type KeyRange, mergeRuns, writeRun } from "./runs.ts";
-import {
-  combineStored,
-  type CombineTask,
-  readingRuns,
-  type StoredRun,
-  writingTo,
-} from "./stored-runs.ts";
+import { KeyTable } from "./key-table.ts";
+import { memorize } from "./runs.ts";
+import { type StoredRun, storeKeys } from "./stored-runs.ts";
 
 /** What a job needs to begin; can be sent to another thread. */
 export interface ScanJobOptions<SinkOptions> {
@@ -43,26 +35,12 @@ export interface ScanResult<Found> {
   readonly runs: readonly StoredRun[];
 }
 
-export interface MergeTask {
-  readonly runs: readonly StoredRun[];
-  readonly range: KeyRange;
-  /** The scratch file to write rows to. */
-  readonly path: string;
-  readonly rows: MapRowsOptions;
-}
-
-export interface MergeResult {
-  readonly rows: number;
-  readonly bytes: number;
-  readonly mementos: number;
-}
-
 /** A run that is no longer stays in memory until it is merged, if it is the only one of its thread. */
 const MAX_MEMORY_RUN_BYTES = 2 ** 24;
 
 /**
- * One thread's share of reading indexes: hands captures to a sink, puts full tables away as sorted
- * runs, and later merges a range of keys of everybody's runs.
+ * One thread's share of reading indexes: hands captures to a sink, and puts full tables away as sorted
+ * runs.
  */
 export class ScanJob<SinkOptions, Found> {
   readonly #options: ScanJobOptions<SinkOptions>;
@@ -74,9 +52,7 @@ export class ScanJob<SinkOptions, Found> {
   constructor(options: ScanJobOptions<SinkOptions>, openSink: OpenSink<SinkOptions, Found>) {
     this.#options = options;
     this.#table = new KeyTable(options.tableBytes);
-    this.#sink = openSink(options.sink, this.#table, () =>
-      this.#store((keys) => this.#toFile(keys)),
-    );
+    this.#sink = openSink(options.sink, this.#table, () => this.#drain(false));
     this.#tasks = new TaskReader(new RowReader(this.#sink, options.reader), options.reader);
   }
 
@@ -86,57 +62,21 @@ export class ScanJob<SinkOptions, Found> {
 
   /** Ends reading. */
   finish(): ScanResult<Found> {
-    const isSmall = this.#runs.length === 0 && this.#table.keyBytes <= MAX_MEMORY_RUN_BYTES;
-    this.#store((keys) => (isSmall ? memoryRun(keys) : this.#toFile(keys)));
+    this.#drain(this.#runs.length === 0 && this.#table.keyBytes <= MAX_MEMORY_RUN_BYTES);
     return { found: this.#sink.found(), runs: this.#runs };
   }
 
-  #store(write: (keys: SortedKeys) => StoredRun): void {
-    if (this.#table.size > 0) this.#table.drain((keys) => this.#runs.push(write(keys)));
-  }
-
-  #toFile(keys: SortedKeys): StoredRun {
-    const path = join(this.#options.scratch, `${this.#options.name}-${this.#runs.length}.run`);
-    return { path, index: writingTo(path, (write) => writeRun(keys, write)) };
-  }
-
-  /** Makes one run of several. */
-  combine(task: CombineTask): StoredRun {
-    return combineStored(task);
-  }
-
-  /** Writes the rows of a range of keys of runs. */
-  merge({ runs, range, path, rows: options }: MergeTask): MergeResult {
-    return writingTo(path, (write) => mergeRows(runs, range, options, write));
+  #drain(isToStay: boolean): void {
+    if (this.#table.size === 0) return;
+    const { name, scratch } = this.#options;
+    const path = join(scratch, `${name}-${this.#runs.length}.run`);
+    this.#table.drain((keys) => {
+      this.#runs.push(isToStay ? memorize(keys) : storeKeys(keys, path));
+    });
   }
 }
 
-function memoryRun(keys: SortedKeys): StoredRun {
-  const chunks: Uint8Array[] = [];
-  const index = writeRun(keys, (chunk) => void chunks.push(chunk.slice()));
-  return { bytes: joinBytes(chunks), index };
-}
-
-/** Makes the rows of a range of keys of runs. */
-export function mergeRows(
-  runs: readonly StoredRun[],
-  range: KeyRange,
-  options: MapRowsOptions,
-  write: (block: Uint8Array) => void,
-): MergeResult {
-  let bytes = 0;
-  const rows = new MapRows(options, (block) => {
-    bytes += block.length;
-    write(block);
-  });
-  readingRuns(runs, range.from, (readers) => {
-    mergeRuns(readers, range, (key, length, count) => rows.add(key, length, count));
-  });
-  rows.end();
-  return { rows: rows.rows, mementos: rows.mementos, bytes };
-}
-
-const METHODS = ["read", "finish", "combine", "merge"] as const;
+const METHODS = ["read", "finish"] as const;
 
 /** Something that does a share of the work: a thread of its own, or this one. */
 export interface Lane<Found> extends Remote<ScanJob<unknown, Found>, (typeof METHODS)[number]> {

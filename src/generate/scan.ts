@@ -41,8 +41,6 @@ export interface Scan<Found> {
   readonly results: readonly ScanResult<Found>[];
   /** What was skipped. */
   readonly damage: DamageLog;
-  /** Who has read; free for other work. */
-  readonly lanes: readonly Lane<Found>[];
   /** A folder for scratch files. */
   readonly scratch: string;
 }
@@ -87,13 +85,15 @@ export async function withScan<SinkOptions, Found, T>(
       scratch,
       reader: { filter, skipBad, maxLineBytes },
     });
-    try {
-      await readAll(inputs, lanes, damage, progress, options);
-      const results = await Promise.all(lanes.map((lane) => lane.finish()));
-      return await use({ inputs, indexed, results, damage, lanes, scratch });
-    } finally {
-      await Promise.all(lanes.map((lane) => lane.end()));
-    }
+    const results = await (async () => {
+      try {
+        await readAll(inputs, lanes, damage, progress, options);
+        return await Promise.all(lanes.map((lane) => lane.finish()));
+      } finally {
+        await Promise.all(lanes.map((lane) => lane.end()));
+      }
+    })();
+    return use({ inputs, indexed, results, damage, scratch });
   });
 }
 

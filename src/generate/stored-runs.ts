@@ -1,39 +1,23 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { open, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { ioError } from "../errors.ts";
+import { checkSignal, type Interrupt } from "../interruption.ts";
+import type { SortedKeys } from "./key-table.ts";
 import {
   type KeyRange,
-  memoryRun,
-  mergedKeys,
+  type MemoryRun,
+  readerOf,
   type ReadRun,
   type RunIndex,
+  RunMerge,
   RunReader,
-  writeRun,
+  RunWriter,
 } from "./runs.ts";
-import { checkSignal, type Interrupt } from "../interruption.ts";
-
-/** Writes a scratch file; nothing is flushed to the disk here. */
-export function writingTo<T>(path: string, use: (write: (block: Uint8Array) => void) => T): T {
-  try {
-    const file = openSync(path, "wx");
-    try {
-      return use((block) => {
-        for (let at = 0; at < block.length;) at += writeSync(file, block, at);
-      });
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw ioError(error, path);
-  }
-}
-
-/** Each run that is merged takes an open file and 64 KiB. */
-export const MAX_OPEN_RUNS = 128;
 
 /** A sorted run that was put away: on the disk, or in memory if it is short. */
-export type StoredRun = FileRun | { readonly bytes: Uint8Array; readonly index: RunIndex };
+export type StoredRun = FileRun | MemoryRun;
 
 /** A sorted run on the disk. */
 export interface FileRun {
@@ -43,85 +27,127 @@ export interface FileRun {
   readonly index: RunIndex;
 }
 
-/** Runs to make one run of. */
-export interface CombineTask {
-  readonly runs: readonly StoredRun[];
-  /** Which of their keys; all by default. */
-  readonly range?: KeyRange | undefined;
-  readonly path: string;
+/** Puts keys away in a scratch file; nothing is flushed to the disk here. */
+export function storeKeys(keys: SortedKeys, path: string): FileRun {
+  try {
+    const file = openSync(path, "wx");
+    try {
+      const writer = new RunWriter((chunk) => {
+        for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
+      });
+      keys.forEach((bytes, start, end, count) => writer.add(bytes, start, end, count));
+      return { path, index: writer.end() };
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw ioError(error, path);
+  }
 }
 
-/** Who makes one run of several: a thread, or this one. */
-export interface RunCombiner {
-  combine(task: CombineTask): Promise<StoredRun>;
-}
+/** Each run that is merged takes an open file and 64 KiB. */
+const MAX_OPEN_RUNS = 128;
+/** Bytes of keys that are merged between two looks at whether the user wants to stop. */
+const BYTES_PER_TURN = 1 << 20;
 
-export interface CombineOptions {
+export interface MergeOptions {
   /** The folder for scratch files. */
   readonly scratch: string;
+  /** Which keys; all by default. */
+  readonly range?: KeyRange | undefined;
   readonly interrupt?: Interrupt | undefined;
   /** Runs that are merged at once, at most; 128 by default. */
   readonly maxOpenRuns?: number | undefined;
 }
 
+/** Receives each key once, in byte order; the bytes are valid only during the call. */
+export type VisitKey = (key: Uint8Array, keyLength: number, count: number) => void;
+
 /**
- * Merges runs in rounds until no more are left than may be open at once; those that were merged are
- * removed. All combiners work at the same time.
+ * Merges stored runs; the counts of a key are added up.
  *
+ * Holds 64 KiB of each of at most `maxOpenRuns` runs. More are first merged to fewer, in rounds; those of
+ * them that are in the folder `scratch` are removed.
+ *
+ * @param onTurn awaited now and then.
  * @throws MM_IO, MM_INTERRUPTED
  */
-export async function combineRuns(
+export async function mergeStored(
   runs: readonly StoredRun[],
-  combiners: readonly RunCombiner[],
-  { scratch, interrupt, maxOpenRuns = MAX_OPEN_RUNS }: CombineOptions,
-): Promise<readonly StoredRun[]> {
+  options: MergeOptions,
+  visit: VisitKey,
+  onTurn?: () => Promise<void>,
+): Promise<void> {
+  const { maxOpenRuns = MAX_OPEN_RUNS, range, interrupt } = options;
   let left = runs;
-  for (let round = 0; left.length > maxOpenRuns; round++) {
-    const groups: StoredRun[][] = [];
-    for (let i = 0; i < left.length; i += maxOpenRuns) groups.push(left.slice(i, i + maxOpenRuns));
-    left = await Promise.all(
-      groups.map(async (group, i) => {
-        const path = join(scratch, `combined-${round}-${i}.run`);
-        const run = await combiners[i % combiners.length].combine({ runs: group, path });
-        for (const old of group) if ("path" in old) await rm(old.path);
-        return run;
-      }),
-    );
-    checkSignal(interrupt?.signal);
-  }
-  return left;
-}
-
-/** Makes one run of several, here and now. */
-export function combineStored({ runs, path, range = {} }: CombineTask): FileRun {
-  return readingRuns(runs, range.from, (readers) => {
-    const index = writingTo(path, (write) => writeRun(mergedKeys(readers, range), write));
-    return { path, index };
-  });
-}
-
-/**
- * Opens runs, from a key on, and closes them when `use` is done.
- *
- * @throws MM_IO where a run cannot be opened.
- */
-export function readingRuns<T>(
-  runs: readonly StoredRun[],
-  from: Uint8Array | undefined,
-  use: (readers: readonly RunReader[]) => T,
-): T {
+  while (left.length > maxOpenRuns) left = await mergeGroups(left, maxOpenRuns, options);
   const files: number[] = [];
   try {
-    const readers = runs.map((run) => {
-      if ("bytes" in run) return new RunReader(run.index, memoryRun(run.bytes), from);
+    const readers = left.map((run) => {
+      if ("bytes" in run) return readerOf(run, range?.from);
       const file = openRun(run.path);
       files.push(file);
-      return new RunReader(run.index, runBytes(run, file), from);
+      return new RunReader(run.index, runBytes(run, file), range?.from);
     });
-    return use(readers);
+    const merge = new RunMerge(readers, range);
+    for (let bytes = 0; merge.next();) {
+      visit(merge.key, merge.keyLength, merge.count);
+      bytes += merge.keyLength;
+      if (bytes < BYTES_PER_TURN) continue;
+      bytes = 0;
+      await onTurn?.();
+      await setImmediate();
+      checkSignal(interrupt?.signal);
+    }
   } finally {
     for (const file of files) closeSync(file);
   }
+}
+
+/** Makes one run each of so many runs. */
+async function mergeGroups(
+  runs: readonly StoredRun[],
+  size: number,
+  options: MergeOptions,
+): Promise<StoredRun[]> {
+  const { scratch } = options;
+  const merged: StoredRun[] = [];
+  for (let i = 0; i < runs.length; i += size) {
+    const group = runs.slice(i, i + size);
+    // The number of runs is another one in each round.
+    const path = join(scratch, `merged-${runs.length}-${i}.run`);
+    const file = await open(path, "wx");
+    try {
+      const index = await mergeToRun(group, options, (chunk) => file.writeFile(chunk));
+      merged.push({ path, index });
+    } catch (error) {
+      throw ioError(error, path);
+    } finally {
+      await file.close();
+    }
+    for (const old of group) {
+      if ("path" in old && dirname(old.path) === scratch) await rm(old.path);
+    }
+  }
+  return merged;
+}
+
+/** Writes what runs are merged to as one run. */
+export async function mergeToRun(
+  runs: readonly StoredRun[],
+  options: MergeOptions,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<RunIndex> {
+  const chunks: Uint8Array[] = [];
+  const writer = new RunWriter((chunk) => void chunks.push(chunk.slice()));
+  const flush = async (): Promise<void> => {
+    for (const chunk of chunks.splice(0)) await write(chunk);
+  };
+  const add: VisitKey = (key, length, count) => writer.add(key, 0, length, count);
+  await mergeStored(runs, options, add, flush);
+  const index = writer.end();
+  await flush();
+  return index;
 }
 
 function runBytes({ start = 0, index }: FileRun, file: number): ReadRun {

@@ -6,17 +6,14 @@ import { bytesOf, byUnits, naiveCounts } from "./key-arbitraries.ts";
 const MARK = String.fromCharCode(ORIGINAL_MARK);
 
 function rowsOf(entries: readonly (readonly [string, number])[], originals: boolean): string[] {
-  let text = "";
-  const rows = new MapRows({ originals }, (block) => {
-    text += Buffer.from(block).toString("latin1");
-  });
+  const rows = new MapRows({ originals });
   const key = new Uint8Array(1 << 21).fill(ORIGINAL_MARK);
   for (const [name, count] of entries) {
     key.set(bytesOf(name));
     rows.add(key, name.length, count);
   }
   rows.end();
-  const lines = text.split("\n").slice(0, -1);
+  const lines = Buffer.from(rows.take()).toString("latin1").split("\n").slice(0, -1);
   expect(rows.rows).toBe(lines.length);
   expect(rows.mementos).toBe(entries.reduce((sum, [, count]) => sum + count, 0));
   return lines;

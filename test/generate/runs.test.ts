@@ -1,80 +1,62 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  cutRuns,
   type KeyRange,
-  mergedKeys,
-  mergeRuns,
-  type ReadRun,
-  type RunIndex,
-  RunReader,
-  writeRun,
+  memorize,
+  type MemoryRun,
+  readerOf,
+  RunMerge,
 } from "../../src/generate/runs.ts";
 import type { SortedKeys } from "../../src/generate/key-table.ts";
-import { ORIGINAL_MARK } from "../../src/generate/map-rows.ts";
+import { type MergeOptions, mergeStored, storeKeys } from "../../src/generate/stored-runs.ts";
+import { Interrupt } from "../../src/interruption.ts";
+import { scratchDir } from "../support/scratch.ts";
 import { bytesOf, byUnits, key, keyCounts, naiveCounts, textOf } from "./key-arbitraries.ts";
 
-interface Run {
-  readonly index: RunIndex;
-  readonly read: ReadRun;
-}
+type Entry = [string, number];
 
-function sortedKeys(entries: readonly (readonly [string, number])[]): SortedKeys {
+function sortedKeys(entries: readonly Entry[]): SortedKeys {
   return {
     size: entries.length,
     forEach(visit) {
-      const arena = bytesOf(entries.map(([text]) => text).join(""));
-      let at = 0;
-      for (const [text, count] of entries) {
-        visit(arena, at, at + text.length, count);
-        at += text.length;
-      }
+      for (const [text, count] of entries) visit(bytesOf(text), 0, text.length, count);
     },
   };
 }
 
-function store(entries: readonly (readonly [string, number])[]): Run {
-  const chunks: Uint8Array[] = [];
-  const index = writeRun(sortedKeys(entries), (chunk) => void chunks.push(chunk.slice()));
-  const bytes = Buffer.concat(chunks);
-  expect(index.byteLength).toBe(bytes.length);
-  expect(index.keys).toBe(entries.length);
-  return { index, read: (offset, target) => bytes.copy(target, 0, offset) };
+function store(entries: readonly Entry[]): MemoryRun {
+  const run = memorize(sortedKeys(entries));
+  expect(run.index).toMatchObject({ byteLength: run.bytes.length, keys: entries.length });
+  return run;
 }
 
-function entriesOf({ index, read }: Run, from?: string): [string, number][] {
-  const reader = new RunReader(index, read, from === undefined ? undefined : bytesOf(from));
-  const entries: [string, number][] = [];
+function entriesOf(run: MemoryRun, from?: string): Entry[] {
+  const reader = readerOf(run, from === undefined ? undefined : bytesOf(from));
+  const entries: Entry[] = [];
   while (reader.next()) entries.push([textOf(reader.key, 0, reader.keyLength), reader.count]);
   return entries;
 }
 
-function merged(runs: readonly Run[], range: KeyRange = {}): [string, number][] {
-  const entries: [string, number][] = [];
-  const readers = runs.map(({ index, read }) => new RunReader(index, read, range.from));
-  mergeRuns(readers, range, (bytes, length, count) => {
-    entries.push([textOf(bytes, 0, length), count]);
-  });
+function merged(runs: readonly MemoryRun[], range: KeyRange = {}): Entry[] {
+  const entries: Entry[] = [];
+  const merge = new RunMerge(
+    runs.map((run) => readerOf(run, range.from)),
+    range,
+  );
+  while (merge.next()) entries.push([textOf(merge.key, 0, merge.keyLength), merge.count]);
   return entries;
 }
 
 /** About 300 KiB of keys, in several blocks of a run and more than one read. */
-function manyEntries(step: number): [string, number][] {
+function manyEntries(step: number): Entry[] {
   return naiveCounts(
-    Array.from({ length: 6000 }, (_, i): [string, number] => [
+    Array.from({ length: 6000 }, (_, i): Entry => [
       `com,host${(i * step) % 977})/${"path/".repeat(i % 9)}${i * step}${"x".repeat(i % 50)}`,
       i + 1,
     ]),
   );
-}
-
-/** One run of several. */
-function combined(runs: readonly Run[]): Run {
-  const chunks: Uint8Array[] = [];
-  const readers = runs.map(({ index, read }) => new RunReader(index, read));
-  const index = writeRun(mergedKeys(readers), (chunk) => void chunks.push(chunk.slice()));
-  const bytes = Buffer.concat(chunks);
-  return { index, read: (offset, target) => bytes.copy(target, 0, offset) };
 }
 
 describe("a run", () => {
@@ -89,12 +71,12 @@ describe("a run", () => {
 
   it("holds counts up to the largest safe integer", () => {
     const counts = [1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32, 2 ** 40 + 1, 2 ** 53 - 1];
-    const entries = counts.map((count, i): [string, number] => [`k${i}`, count]);
+    const entries = counts.map((count, i): Entry => [`k${i}`, count]);
     expect(entriesOf(store(entries))).toEqual(entries);
   });
 
   it("holds keys longer than a block or a read", () => {
-    const entries: [string, number][] = [
+    const entries: Entry[] = [
       ["a", 1],
       [`a${"b".repeat(70_000)}`, 2],
       [`a${"b".repeat(300_000)}`, 3],
@@ -102,6 +84,9 @@ describe("a run", () => {
       ["b", 5],
     ];
     expect(entriesOf(store(entries))).toEqual(entries);
+    expect(merged([store(entries), store(manyEntries(7))])).toEqual(
+      naiveCounts([...entries, ...manyEntries(7)]),
+    );
   });
 
   it("can be entered at any key: nothing at or after it is missed", () => {
@@ -120,8 +105,8 @@ describe("a run", () => {
   });
 });
 
-describe("mergeRuns", () => {
-  it("gives the union of the runs, in order, with added counts", () => {
+describe("a merge of runs", () => {
+  it("gives their union, in order, with added counts", () => {
     fc.assert(
       fc.property(fc.array(keyCounts, { maxLength: 6 }), (lists) => {
         const runs = lists.map((entries) => store(naiveCounts(entries)));
@@ -152,63 +137,67 @@ describe("mergeRuns", () => {
   });
 });
 
-describe("cutRuns", () => {
-  it("cuts the keys into ranges side by side, of about equal size", () => {
-    const lists = [manyEntries(7), manyEntries(11), manyEntries(13)];
-    const runs = lists.map(store);
-    const whole = merged(runs);
-    for (const parts of [1, 2, 3, 8]) {
-      const ranges = cutRuns(
-        runs.map((run) => run.index),
-        parts,
-      );
-      expect(ranges).toHaveLength(parts);
-      const pieces = ranges.map((range) => merged(runs, range));
-      expect(pieces.flat()).toEqual(whole);
-      for (const piece of pieces) expect(piece.length).toBeLessThan((whole.length / parts) * 3);
-    }
-  });
-
-  it("gives one range for nothing", () => {
-    expect(cutRuns([], 4)).toEqual([{ from: undefined, to: undefined }]);
-  });
-
-  it("never separates the originals of a row", () => {
-    const mark = String.fromCharCode(ORIGINAL_MARK);
-    const entries = naiveCounts(
-      Array.from({ length: 9000 }, (_, i): [string, number] => [
-        `com,a)/${i % 3}${mark}${(i * 7919) % 9001}${"x".repeat(40)}`,
-        1,
-      ]),
+describe("a merge of stored runs", () => {
+  const collect = async (
+    lists: readonly (readonly Entry[])[],
+    options: MergeOptions,
+    isOpen: (files: number) => void = () => undefined,
+  ): Promise<Entry[]> => {
+    const { scratch } = options;
+    const runs = lists.map((entries, i) =>
+      storeKeys(sortedKeys(naiveCounts(entries)), join(scratch, `${i}.run`)),
     );
-    const run = store(entries);
-    expect(run.index.blocks.length).toBeGreaterThan(2);
-    const ranges = cutRuns([run.index], 8);
-    expect(ranges.length).toBeGreaterThan(1);
-    const rows = ranges.map(
-      (range) => new Set(merged([run], range).map(([text]) => text.split(mark)[0])),
-    );
-    const all = rows.flatMap((row) => [...row]);
-    expect(all).toHaveLength(new Set(all).size);
-  });
-});
+    const found: Entry[] = [];
+    await mergeStored(runs, options, (bytes, length, count) => {
+      // What was merged in a round is gone, so these are the runs that are open.
+      isOpen(readdirSync(scratch).length);
+      found.push([textOf(bytes, 0, length), count]);
+    });
+    return found;
+  };
 
-describe("runs that are combined", () => {
-  it("give one run of all their keys", () => {
-    fc.assert(
-      fc.property(fc.array(keyCounts, { maxLength: 5 }), (lists) => {
-        const runs = lists.map((entries) => store(naiveCounts(entries)));
-        const one = combined(runs);
-        expect(entriesOf(one)).toEqual(merged(runs));
-        expect(one.index.keys).toBe(merged(runs).length);
+  it("never has more of them open than allowed", async () => {
+    const keyLists = fc.array(keyCounts, { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(keyLists, fc.integer({ min: 2, max: 5 }), async (lists, maxOpenRuns) => {
+        let most = 0;
+        const found = await collect(lists, { scratch: scratchDir(), maxOpenRuns }, (files) => {
+          most = Math.max(most, files);
+        });
+        expect(found).toEqual(naiveCounts(lists.flat()));
+        expect(most).toBeLessThanOrEqual(maxOpenRuns);
       }),
+      { numRuns: 60 },
     );
   });
 
-  it("may have many keys, and keys longer than anything kept aside for them", () => {
-    const long = (text: string): [string, number] => [text.repeat(50_000), 1];
-    const runs = [manyEntries(7), manyEntries(11), [long("a"), long("b"), long("xy"), long("z")]];
-    const stored = runs.map((entries) => store(naiveCounts(entries)));
-    expect(entriesOf(combined(stored))).toEqual(merged(stored));
+  it("keeps runs of another folder", async () => {
+    const [scratch, folder] = [scratchDir(), scratchDir()];
+    const paths = ["a", "b", "c"].map((name) => join(folder, name));
+    const runs = paths.map((path) => storeKeys(sortedKeys([["com,a)/", 1]]), path));
+    await mergeStored(runs, { scratch, maxOpenRuns: 2 }, () => undefined);
+    expect(readdirSync(folder)).toEqual(["a", "b", "c"]);
+  });
+
+  it("stops when the user wants it to, long before the end", async () => {
+    const keys = Array.from({ length: 120 }, (_, i): Entry => [
+      `com,a)/${1000 + i}${"x".repeat(2 ** 19)}`,
+      1,
+    ]);
+    const interrupt = new Interrupt();
+    let visited = 0;
+    const merging = collect([keys], { scratch: scratchDir(), interrupt }, () => {
+      if (visited++ === 0) setImmediate(() => interrupt.trigger("SIGINT"));
+    });
+    await expect(merging).rejects.toMatchObject({ code: "MM_INTERRUPTED" });
+    expect(visited).toBeLessThan(keys.length);
+  });
+
+  it("says which run cannot be opened", async () => {
+    const scratch = scratchDir();
+    const run = storeKeys(sortedKeys([["com,a)/", 1]]), join(scratch, "0.run"));
+    const path = join(scratch, "gone.run");
+    const merging = mergeStored([run, { ...run, path }], { scratch }, () => undefined);
+    await expect(merging).rejects.toMatchObject({ code: "MM_IO", position: { source: path } });
   });
 });

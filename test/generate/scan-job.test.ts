@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -7,9 +7,9 @@ import type { DetectedFormat } from "../../src/input/formats.ts";
 import type { PartResult } from "../../src/input/index-input.ts";
 import type { IndexCounts } from "../../src/generate/index-counts.ts";
 import { GENERATE } from "../../src/generate/key-counter.ts";
-import type { RowKeyOptions } from "../../src/generate/map-rows.ts";
+import { MapRows, type RowKeyOptions } from "../../src/generate/map-rows.ts";
 import { ScanJob } from "../../src/generate/scan-job.ts";
-import type { StoredRun } from "../../src/generate/stored-runs.ts";
+import { mergeStored, type StoredRun } from "../../src/generate/stored-runs.ts";
 import { cdxjLines, fileLayout } from "./index-arbitraries.ts";
 import { naiveRows, rowsOf } from "./naive-map.ts";
 import { scratchDir } from "../support/scratch.ts";
@@ -47,12 +47,10 @@ async function readCut(job: Job, path: string, edges: readonly number[]): Promis
   return parts;
 }
 
-let merges = 0;
-
-function mergedRows(job: Job, scratch: string, runs: readonly StoredRun[]): string[] {
-  const path = join(scratch, `merged-${merges++}`);
-  job.merge({ runs, range: {}, path, rows: { originals: false } });
-  return rowsOf(readFileSync(path));
+async function mergedRows(scratch: string, runs: readonly StoredRun[]): Promise<string[]> {
+  const rows = new MapRows({ originals: false });
+  await mergeStored(runs, { scratch }, (key, length, count) => rows.add(key, length, count));
+  return rowsOf(rows.take());
 }
 
 /** Edges of parts of `[0, size)`: any number of cuts anywhere, some of them twice. */
@@ -84,7 +82,7 @@ describe("a part of a file", () => {
           expect(parts.reduce((sum, part) => sum + part.lines, 0)).toBe(
             lineCount(text.replace(/^\uFEFF/, "")),
           );
-          expect(mergedRows(job, scratch, job.finish().runs)).toEqual(naiveRows(lines));
+          expect(await mergedRows(scratch, job.finish().runs)).toEqual(naiveRows(lines));
         },
       ),
     );
@@ -101,7 +99,7 @@ describe("a part of a file", () => {
     const parts = await readCut(job, path, everywhere);
     expect(parts.reduce((sum, part) => sum + part.lines, 0)).toBe(4);
     for (let cut = 0; cut <= size; cut++) await readCut(job, path, [0, cut, size]);
-    expect(mergedRows(job, scratch, job.finish().runs)).toEqual(
+    expect(await mergedRows(scratch, job.finish().runs)).toEqual(
       naiveRows(
         lines.filter((line) => line !== "").flatMap((line) => Array<string>(size + 2).fill(line)),
       ),
@@ -141,7 +139,7 @@ describe("a part of a file", () => {
       }
       expect(results.reduce((sum, part) => sum + part.lines, 0)).toBe(lines.length);
       const finished = jobs.flatMap((job) => job.finish().runs);
-      expect(mergedRows(jobs[0], scratch, finished)).toEqual(expected);
+      expect(await mergedRows(scratch, finished)).toEqual(expected);
     }
   });
 
@@ -158,7 +156,7 @@ describe("a part of a file", () => {
       await readCut(job, path, [0, order.join("\n").length]);
       const finished = job.finish().runs;
       expect(finished.length).toBeGreaterThan(5);
-      expect(mergedRows(job, scratch, finished)).toEqual(naiveRows(lines));
+      expect(await mergedRows(scratch, finished)).toEqual(naiveRows(lines));
     }
   });
 });
@@ -253,7 +251,7 @@ describe("a job", () => {
     bytes.copy(new Uint8Array(buffer));
     const task = { kind: "block", buffer, length: bytes.length, format: CDXJ } as const;
     expect(await job.read(task)).toMatchObject({ lines: 3, fault: undefined });
-    expect(mergedRows(job, scratch, job.finish().runs)).toEqual(["com,a)/ 1", "com,a)/b 2"]);
+    expect(await mergedRows(scratch, job.finish().runs)).toEqual(["com,a)/ 1", "com,a)/b 2"]);
   });
 
   it("reads a compressed file", async () => {
@@ -271,6 +269,6 @@ describe("a job", () => {
     const job = makeJob(scratch);
     const task = { kind: "file", path, source: path, format: CDXJ } as const;
     expect(await job.read(task)).toMatchObject({ lines: lines.length, fault: undefined });
-    expect(mergedRows(job, scratch, job.finish().runs)).toEqual(naiveRows(lines));
+    expect(await mergedRows(scratch, job.finish().runs)).toEqual(naiveRows(lines));
   });
 });

@@ -65,12 +65,8 @@ const INPUTS = 400;
 
 /** The map of an index, as `generateMap` writes it; undefined where there is none, or an error. */
 async function mapOf(input: Uint8Array, options: ReadIndexOptions): Promise<Buffer | undefined> {
-  const blocks: Buffer[] = [];
   const { originals = false, distinct = false, datetimeDigits = 0 } = options;
-  const rows = new MapRows(
-    { originals, distinct },
-    (block) => void blocks.push(Buffer.from(block)),
-  );
+  const rows = new MapRows({ originals, distinct });
   try {
     const found = await readIndex([input], { ...options, distinct });
     if (found.rows.length === 0) return undefined;
@@ -81,7 +77,7 @@ async function mapOf(input: Uint8Array, options: ReadIndexOptions): Promise<Buff
   }
   rows.end();
   const headers = formatHeaders(mapHeaders({}, { datetimeDigits })).map((line) => `${line}\n`);
-  return Buffer.concat([Buffer.from(headers.join("")), ...blocks]);
+  return Buffer.concat([Buffer.from(headers.join("")), rows.take()]);
 }
 
 async function faultsOf(map: Uint8Array | undefined): Promise<Fault[]> {

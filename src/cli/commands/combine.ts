@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from "../../format.ts";
 import { withMapOutput } from "../../maps/map-output.ts";
-import { mergeRange } from "../../generate/merge-range.ts";
+import { combineFiles } from "../../generate/combine.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, misuse, option, TMP_OPTION } from "../common/options.ts";
 import { readCuts } from "./partition.ts";
@@ -42,7 +42,7 @@ map, which can then be compacted and packed.`,
     const range = number === undefined ? undefined : { cuts, number };
     const { interrupt } = io;
     const summary = await withMapOutput(output, { ...io, ...values }, (target) =>
-      mergeRange(positionals, target, { range, scratch, streams: io, interrupt }),
+      combineFiles(positionals, target, { range, scratch, streams: io, interrupt }),
     );
     const { runs, rows, bytes } = summary;
     return {

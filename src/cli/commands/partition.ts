@@ -8,7 +8,7 @@ import { ioError, isMementoMapError, type MementoMapError } from "../../errors.t
 import { withOutput } from "../../files/output-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { chooseCuts, formatCuts, parseCuts } from "../../generate/cuts.ts";
-import { extractRuns } from "../../generate/extract-runs.ts";
+import { partitionFiles } from "../../generate/partition.ts";
 import { openRunFiles } from "../../generate/run-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
@@ -34,9 +34,8 @@ converted to a run: its keys, sorted and counted. Inputs and options are those
 of generate; use the same options for all splits.
 
 Then --into N chooses N - 1 keys to cut at, from the runs of all splits or of a
-sample of them, so that the N ranges between them have about equal size. Cuts
-are between registered domains if there is a boundary nearby, and otherwise
-within a domain that is too large. The file has one key per line, in byte order.
+sample of them, so that the N ranges between them have about equal size. The
+file has one key per line, in byte order.
 
 Runs may be compressed (.gz). They are written completely or not at all.`,
   options: {
@@ -71,7 +70,7 @@ Runs may be compressed (.gz). They are written completely or not at all.`,
     const settings = countSettings(values);
     const startedAt = io.now();
     const making = withProgress(io, paths, values, async (work) =>
-      extractRuns(paths, output, {
+      partitionFiles(paths, output, {
         ...work,
         ...settings,
         description: await mapDescription(values, paths, io),
@@ -104,7 +103,7 @@ async function writeCuts(
 ): Promise<Outcome> {
   if (paths.length === 0) throw misuse("name the runs to choose cuts for");
   const cuts = await withTempDir({ parent: tmp, interrupt: io.interrupt }, async (scratch) =>
-    chooseCuts(await openRunFiles(paths, scratch, io), ranges),
+    chooseCuts(await openRunFiles(paths, scratch, io), ranges, { scratch, ...io }),
   );
   await withOutput(output, io, async (target) => target.write(formatCuts(cuts)));
   const count = cuts.length + 1;

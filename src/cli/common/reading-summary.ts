@@ -1,6 +1,6 @@
 import { formatBytes, formatCount, formatRate } from "../../format.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
-import type { ReadingSummary } from "../../generate/generate.ts";
+import type { ReadingSummary } from "../../generate/partition.ts";
 import type { CommandIo, SummaryLine } from "./messages.ts";
 
 /** What became of every line of indexes, as lines of a summary. */

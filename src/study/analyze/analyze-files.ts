@@ -1,20 +1,11 @@
-import { setImmediate } from "node:timers/promises";
 import type { Analysis } from "./analysis.ts";
 import { ANALYZE } from "./capture-scanner.ts";
 import { joinTallies, type TallyData } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
-import { cutRuns, mergeRuns, type VisitKey } from "../../generate/runs.ts";
 import { type ScanOptions, withScan } from "../../generate/scan.ts";
-import {
-  type CombineOptions,
-  combineRuns,
-  combineStored,
-  readingRuns,
-  type RunCombiner,
-  type StoredRun,
-} from "../../generate/stored-runs.ts";
-import { checkSignal, Interrupt, type InterruptOptions } from "../../interruption.ts";
+import { mergeStored, type StoredRun } from "../../generate/stored-runs.ts";
+import { Interrupt, type InterruptOptions } from "../../interruption.ts";
 
 export interface AnalyzeFilesOptions
   extends InterruptOptions, Omit<ScanOptions, "skipBad" | "bytesPerThread"> {
@@ -99,38 +90,4 @@ export function withCaptures<T>(
       scratch,
     });
   });
-}
-
-/** What is merged between two looks at whether the user wants to stop. */
-const BYTES_PER_TURN = 16 * 2 ** 20;
-
-/** Works on this thread; lets others have a turn before. */
-const HERE: RunCombiner = {
-  async combine(task) {
-    await setImmediate();
-    return combineStored(task);
-  },
-};
-
-/**
- * Merges stored runs on this thread; each key is visited once, in byte order.
- *
- * Holds 64 KiB of each of at most `maxOpenRuns` runs; more are merged in rounds, in the folder
- * `scratch`.
- *
- * @throws MM_IO, MM_INTERRUPTED
- */
-export async function mergeStored(
-  runs: readonly StoredRun[],
-  options: CombineOptions,
-  visit: VisitKey,
-): Promise<void> {
-  const left = await combineRuns(runs, [HERE], options);
-  const indexes = left.map((run) => run.index);
-  const bytes = indexes.reduce((sum, index) => sum + index.byteLength, 0);
-  for (const range of cutRuns(indexes, Math.ceil(bytes / BYTES_PER_TURN))) {
-    await setImmediate();
-    checkSignal(options.interrupt?.signal);
-    readingRuns(left, range.from, (readers) => mergeRuns(readers, range, visit));
-  }
 }

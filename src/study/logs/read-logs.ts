@@ -2,13 +2,12 @@ import { join } from "node:path";
 import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { MementoMapError } from "../../errors.ts";
 import { KeyTable, tableBytes } from "../../generate/key-table.ts";
-import { writeRun } from "../../generate/runs.ts";
 import { LogOverlap, type LogReport, logReport } from "./log-report.ts";
 import { LogTally } from "./log-tally.ts";
-import { type StoredRun, writingTo } from "../../generate/stored-runs.ts";
+import { mergeStored, type StoredRun, storeKeys } from "../../generate/stored-runs.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { type AnalyzeFilesOptions, mergeStored, withCaptures } from "../analyze/analyze-files.ts";
+import { type AnalyzeFilesOptions, withCaptures } from "../analyze/analyze-files.ts";
 
 export interface ReadLogsOptions extends Omit<
   AnalyzeFilesOptions,
@@ -74,9 +73,7 @@ async function sortLogs(
   const table = new KeyTable(memoryBytes);
   const store = (): void => {
     const path = join(scratch, `log-${runs.length}.run`);
-    writingTo(path, (write) => {
-      table.drain((keys) => runs.push({ path, index: writeRun(keys, write) }));
-    });
+    table.drain((keys) => runs.push(storeKeys(keys, path)));
   };
   const tally = new LogTally(table, store, options.archive);
   for (const path of paths) await readLog(path, tally, options);

@@ -1,13 +1,6 @@
-import { joinBytes } from "../../../src/bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../../src/bytes/lines.ts";
 import { KeyTable } from "../../../src/generate/key-table.ts";
-import {
-  memoryRun,
-  mergeRuns,
-  type RunIndex,
-  RunReader,
-  writeRun,
-} from "../../../src/generate/runs.ts";
+import { memorize, type MemoryRun, readerOf, RunMerge } from "../../../src/generate/runs.ts";
 import {
   type IndexSource,
   openSource,
@@ -48,15 +41,9 @@ export async function analyzeIndex(
 ): Promise<Analysis> {
   checkSignal(options.signal);
   const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
-  const runs: { index: RunIndex; bytes: Uint8Array }[] = [];
+  const runs: MemoryRun[] = [];
   const table = new KeyTable(options.tableBytes ?? TABLE_BYTES);
-  const drain = (): void => {
-    const parts: Uint8Array[] = [];
-    table.drain((keys) => {
-      const index = writeRun(keys, (chunk) => void parts.push(chunk.slice()));
-      runs.push({ index, bytes: joinBytes(parts) });
-    });
-  };
+  const drain = (): void => table.drain((keys) => void runs.push(memorize(keys)));
   const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
   const scanner = ANALYZE.openSink({ samples }, table, drain);
   const reader = new RowReader(scanner, { filter: options.filter ?? {}, maxLineBytes });
@@ -67,13 +54,8 @@ export async function analyzeIndex(
   }
   drain();
   const tree = new HoldingsTree(top);
-  mergeRuns(
-    runs.map(({ index, bytes }) => new RunReader(index, memoryRun(bytes))),
-    {},
-    (key, keyLength, count) => {
-      tree.add(key, keyLength, count);
-    },
-  );
+  const merge = new RunMerge(runs.map((run) => readerOf(run)));
+  while (merge.next()) tree.add(merge.key, merge.keyLength, merge.count);
   tree.end();
   const tally = joinTallies([scanner.found()], samples);
   return summarize(tally, tree, { files, storedBytes: null, runs: runs.length, top });
