@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { BySpan } from "../../src/aggregate/span-ring.ts";
+import type { BySpan } from "../../src/aggregate/history.ts";
 import { answered, getJson } from "../maps/map-list.ts";
 
 /** A share and the range it lies in. */

@@ -1,8 +1,11 @@
-import type { Archive } from "./route/archive.ts";
-import { type Decision, isSample, type Router, type RouteRequest } from "./route/decision.ts";
+import { asError } from "../errors.ts";
+import { interruption } from "../interruption.ts";
+import { MementoList } from "../memento/memento-list.ts";
 import { type ArchiveAnswer, failedAnswer } from "./ask/answer.ts";
 import type { HowToAsk, Upstream } from "./ask/state.ts";
-import { type MergedTimeMap, type MergeSource, mergeTimeMaps } from "./merge-timemaps.ts";
+import { type MergedTimeMap, mergeTimeMaps } from "./merge-timemaps.ts";
+import type { Archive } from "./route/archive.ts";
+import { type Decision, isSample, type Router, type RouteRequest } from "./route/decision.ts";
 import {
   type Clock,
   isWhole,
@@ -13,8 +16,6 @@ import {
   type SessionObserver,
   systemClock,
 } from "./session.ts";
-import type { MementoList } from "../memento/memento-list.ts";
-import { interruption } from "../interruption.ts";
 
 /** How an aggregator asks. Every member may be left out. */
 export interface AggregatorOptions {
@@ -131,42 +132,50 @@ export class Aggregator {
   }
 
   async #start(request: AggregateRequest, datetime: number | undefined): Promise<Aggregation> {
-    const { signal } = request;
+    const { uri, signal, from, until } = request;
     if (signal?.aborted === true) throw interruption(signal);
     const startedAt = this.#clock();
     const router = this.routerFor(request.isBroadcast === true);
     const { archives } = router;
-    const session: Session = {
-      id: this.#ids.next(startedAt),
-      kind: datetime === undefined ? "timemap" : "timegate",
-      uri: request.uri,
-      startedAt,
-      decisions: router.route(request),
-    };
+    const decisions = router.route(request);
+    const kind = datetime === undefined ? "timemap" : "timegate";
+    const session = { id: this.#ids.next(startedAt), kind, uri, startedAt, decisions } as const;
     for (const observer of this.#observers) observer.began?.(session);
-    request.onDecided?.(session.decisions);
-    const asked = session.decisions.filter(({ isAsked }) => isAsked);
-    const asks = asked.map((decision) => this.#ask(session, decision, request, datetime));
-    const waited = asks.filter(({ decision }) => !isSample(decision));
+    request.onDecided?.(decisions);
+    const asks = decisions
+      .filter(({ isAsked }) => isAsked)
+      .map((decision) => this.#ask(session, decision, request, datetime));
+    const all = Promise.allSettled(asks.map(({ done }) => done));
+    const waited = asks
+      .filter(({ decision }) => !isSample(decision))
+      .map((ask) => ({ ask, archive: archives.indexOf(ask.decision.archive) }))
+      .sort((a, b) => a.archive - b.archive);
     const waitMs = Math.min(request.waitMs ?? Infinity, this.#deadlineMs);
     await arrived(
-      waited.map(({ done }) => done),
+      waited.flatMap(({ ask }) => ask.done ?? []),
       waitMs,
       signal,
     );
-    const outcomes = this.#outcomesOf(waited, archives);
+    const outcomes = waited.map(({ ask }) => ask.outcome ?? this.#outcomeOf(ask));
     for (const ask of asks) ask.isWaitedFor = false;
-    const mementos = merged(waited, archives, request);
+    const merged = mergeTimeMaps(
+      waited.map(({ ask, archive }) => ({ archive, mementos: ask.answer?.mementos ?? NOTHING })),
+    );
+    const isAll = from === undefined && until === undefined;
+    const mementos = isAll ? merged : merged.part(merged.range(from, until));
     const end = { mementos: mementos.count, answeredAt: this.#clock() };
-    void this.#end(session, asks, end);
+    void all.then(() => {
+      const endedAt = this.#clock();
+      for (const observer of this.#observers) observer.ended?.(session, { ...end, endedAt });
+    });
     return {
-      original: session.uri,
+      original: uri,
       session: session.id,
       archives,
-      decisions: session.decisions,
+      decisions,
       outcomes,
       mementos,
-      isWhole: outcomes.every(isWhole) && !session.decisions.some(isDormant),
+      isWhole: outcomes.every(isWhole) && !decisions.some(({ reason }) => reason === "dormant"),
     };
   }
 
@@ -174,71 +183,34 @@ export class Aggregator {
   #ask(
     session: Session,
     decision: Decision,
-    request: AggregateRequest,
+    { uri, cacheControl, onOutcome }: AggregateRequest,
     datetime: number | undefined,
   ): Ask {
-    const { uri, cacheControl, onOutcome } = request;
     const { archive } = decision;
-    const startedAt = this.#clock();
-    const how = howToAsk(cacheControl);
-    const ask: Ask = { decision, startedAt, isWaitedFor: true };
+    const how = HOW_TO_ASK[cacheControl ?? ""] ?? "cached";
+    const ask: Ask = { decision, startedAt: this.#clock(), isWaitedFor: true };
     const take = (answer: ArchiveAnswer): void => {
-      ask.answer = answer;
+      const { mementos } = answer;
       const outcome = this.#outcomeOf(ask, answer);
+      ask.answer = answer;
       ask.outcome = outcome;
       for (const observer of this.#observers) observer.answered?.(session, outcome);
-      if (ask.isWaitedFor)
-        onOutcome?.(outcome, answer.mementos.count > 0 ? answer.mementos : undefined);
+      if (ask.isWaitedFor) onOutcome?.(outcome, mementos.count > 0 ? mementos : undefined);
     };
     const answer =
       datetime === undefined
         ? this.upstream.ask(archive, uri, how)
         : this.upstream.askClosest(archive, uri, datetime, how);
-    if (answer instanceof Promise) {
-      ask.done = answer.then(take);
-      // Where nobody waits for it.
-      ask.done.catch(() => undefined);
-    } else {
-      take(answer);
-    }
+    if (answer instanceof Promise) ask.done = answer.then(take);
+    else take(answer);
     return ask;
   }
 
-  #outcomeOf({ decision, startedAt }: Ask, answer: ArchiveAnswer): Outcome {
-    const { result, mementos, status, origin, ageSeconds, code, failure, fault } = answer;
-    return {
-      archive: decision.archive,
-      decision,
-      result,
-      mementos: mementos.count,
-      status,
-      origin,
-      ageSeconds,
-      code,
-      failure,
-      fault,
-      startedAt,
-      endedAt: this.#clock(),
-    };
-  }
-
-  /** In the order of the archives. */
-  #outcomesOf(asks: readonly Ask[], archives: readonly Archive[]): Outcome[] {
-    const endedAt = this.#clock();
-    return inOrder(asks, archives).map(
-      (ask) => ask.outcome ?? { ...this.#outcomeOf(ask, PENDING), result: "pending", endedAt },
-    );
-  }
-
-  async #end(
-    session: Session,
-    asks: readonly Ask[],
-    end: { readonly mementos: number; readonly answeredAt: number },
-  ): Promise<void> {
-    // What observers throw was told to those who waited.
-    await Promise.allSettled(asks.flatMap(({ done }) => done ?? []));
-    const endedAt = this.#clock();
-    for (const observer of this.#observers) observer.ended?.(session, { ...end, endedAt });
+  #outcomeOf({ decision, startedAt }: Ask, answer?: ArchiveAnswer): Outcome {
+    const { archive } = decision;
+    const { result, mementos } = answer ?? { ...PENDING, result: "pending" };
+    const told = { archive, decision, result, mementos: mementos.count };
+    return { ...(answer ?? PENDING), ...told, startedAt, endedAt: this.#clock() };
   }
 }
 
@@ -255,70 +227,35 @@ interface Ask {
 
 /** Waits until all is there, or the time is over. @throws MM_INTERRUPTED */
 function arrived(
-  all: readonly (Promise<void> | undefined)[],
+  pending: readonly Promise<void>[],
   waitMs: number,
   signal: StopSignal | undefined,
 ): Promise<void> | void {
   if (signal?.aborted === true) throw interruption(signal);
-  const pending = all.filter((each) => each !== undefined);
   if (pending.length === 0) return;
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      over();
-      if (signal !== undefined) reject(interruption(signal));
-    };
-    const over = (): void => {
+    const end = (error?: unknown): void => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
+      if (error === undefined) resolve();
+      else reject(asError(error));
     };
-    const timer = setTimeout(() => {
-      over();
-      resolve();
-    }, waitMs);
+    const onAbort = (): void => end(interruption(signal ?? {}));
+    const timer = setTimeout(end, waitMs);
     signal?.addEventListener("abort", onAbort);
-    Promise.all(pending).then(
-      () => {
-        over();
-        resolve();
-      },
-      (error: Error) => {
-        over();
-        reject(error);
-      },
-    );
+    Promise.all(pending).then(() => end(), end);
   });
 }
 
-const PENDING: ArchiveAnswer = {
-  ...failedAnswer({ code: undefined, failure: undefined, fault: "it has not answered yet" }),
+const NOTHING = new MementoList();
+
+const PENDING: ArchiveAnswer = failedAnswer({
+  code: undefined,
+  failure: undefined,
+  fault: "it has not answered yet",
+});
+
+const HOW_TO_ASK: Readonly<Record<string, HowToAsk | undefined>> = {
+  "only-if-cached": "only-cached",
+  "no-cache": "refresh",
 };
-
-function howToAsk(cacheControl: string | undefined): HowToAsk {
-  if (cacheControl === "only-if-cached") return "only-cached";
-  return cacheControl === "no-cache" ? "refresh" : "cached";
-}
-
-function inOrder(asks: readonly Ask[], archives: readonly Archive[]): Ask[] {
-  const byArchive = new Map(asks.map((ask) => [ask.decision.archive, ask]));
-  return archives.flatMap((archive) => byArchive.get(archive) ?? []);
-}
-
-function merged(
-  asks: readonly Ask[],
-  archives: readonly Archive[],
-  { from, until }: AggregateRequest,
-): MergedTimeMap {
-  const sources: MergeSource[] = inOrder(asks, archives).flatMap(({ decision, answer }) =>
-    answer !== undefined && answer.mementos.count > 0
-      ? [{ archive: archives.indexOf(decision.archive), mementos: answer.mementos }]
-      : [],
-  );
-  const all = sources.length === 0 ? NO_MEMENTOS : mergeTimeMaps(sources);
-  return from === undefined && until === undefined ? all : all.part(all.range(from, until));
-}
-
-function isDormant({ reason }: Decision): boolean {
-  return reason === "dormant";
-}
-
-const NO_MEMENTOS = mergeTimeMaps([]);

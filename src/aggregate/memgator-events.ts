@@ -11,25 +11,15 @@ import { LF } from "../bytes/bytes.ts";
 import { ioError } from "../errors.ts";
 import { outputError } from "../files/output-file.ts";
 
-/*
- * What happens in a session, in the words of MemGator's log and monitor. A dozen archives answer at
- * every question, so texts are put together without anything in between.
- */
+/* What happens in a session, in the words of MemGator's log and monitor. */
 
 /** Takes the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
 export type TakeEvent = (session: Session, members: string) => void;
-
-/** Takes a line of MemGator's log without the time. */
-type TakeLine = (kind: "INFO" | "ERROR", text: string) => void;
 
 /** The start of a session. Its event and its line belong together: nothing goes between them. */
 export function beginEvent(session: Session, take: TakeEvent): void {
   const { startedAt } = session;
   take(session, members('"AGGREGATOR"', "createsess", "Session created", startedAt, startedAt));
-}
-
-function beginLine(session: Session): string {
-  return `Aggregating Mementos for ${session.uri}`;
 }
 
 /**
@@ -41,7 +31,8 @@ function beginLine(session: Session): string {
  */
 export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
   const { archive, startedAt, endedAt, mementos, status, origin } = outcome;
-  const { id, name } = labelsOf(archive);
+  const id = JSON.stringify(archive.id);
+  const name = JSON.stringify(oneLine(archive.name)).slice(1, -1);
   const cache = origin === undefined || origin === "network" ? "" : `, "cache": "${origin}"`;
   if (!isAnswer(outcome)) {
     const failure = failureOf(status, name);
@@ -54,17 +45,15 @@ export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEven
   take(session, members(id, "extractmementos", extracted, endedAt, endedAt) + cache);
 }
 
-/** The line about one archive's answer that stands beside its events. */
-function outcomeLine(outcome: Outcome, take: TakeLine): void {
+/** The line about one archive's answer that stands beside its events: without the time. */
+function outcomeLine(outcome: Outcome): readonly [kind: "INFO" | "ERROR", text: string] {
   const { archive, result, status, mementos, fault } = outcome;
-  if (isAnswer(outcome)) {
-    take("INFO", `${archive.id} => Success: ${mementos} mementos`);
-  } else if (status !== undefined && status !== 200) {
-    take("INFO", `${archive.id} => Response error: ${status}`);
-  } else {
-    const kind = status === undefined ? "Network" : "Response read";
-    take("ERROR", `${PLACE}${archive.id} => ${kind} error: ${oneLine(fault ?? result)}`);
+  if (isAnswer(outcome)) return ["INFO", `${archive.id} => Success: ${mementos} mementos`];
+  if (status !== undefined && status !== 200) {
+    return ["INFO", `${archive.id} => Response error: ${status}`];
   }
+  const kind = status === undefined ? "Network" : "Response read";
+  return ["ERROR", `${PLACE}${archive.id} => ${kind} error: ${oneLine(fault ?? result)}`];
 }
 
 /** The end of a session. */
@@ -74,10 +63,6 @@ export function endEvents(session: Session, end: SessionEnd, take: TakeEvent): v
   take(session, members('"AGGREGATOR"', "aggregate", sorted, answeredAt, endedAt));
   const { kind, startedAt } = session;
   take(session, members('"SESSION"', kind, "Complete session", startedAt, endedAt));
-}
-
-function endLine(session: Session, { mementos, endedAt }: SessionEnd): string {
-  return `Total Mementos: ${mementos} in ${goDuration(endedAt - session.startedAt)}`;
 }
 
 /** An answer in which mementos were looked for; MemGator takes a 404 for an error. */
@@ -104,24 +89,6 @@ function members(
 ): string {
   const duration = goDuration(endedAt - startedAt);
   return `"origin": ${origin}, "role": "${role}", "info": "${info} - Duration: ${duration}", "start": ${nanosecondsText(startedAt)}, "end": ${nanosecondsText(endedAt)}`;
-}
-
-interface Labels {
-  /** JSON, with its quotes. */
-  readonly id: string;
-  /** What stands in JSON between quotes. */
-  readonly name: string;
-}
-
-const LABELS = new WeakMap<Archive, Labels>();
-
-function labelsOf(archive: Archive): Labels {
-  const known = LABELS.get(archive);
-  if (known !== undefined) return known;
-  const name = JSON.stringify(oneLine(archive.name)).slice(1, -1);
-  const labels = { id: JSON.stringify(archive.id), name };
-  LABELS.set(archive, labels);
-  return labels;
 }
 
 function oneLine(text: string): string {
@@ -170,8 +137,6 @@ export class MemgatorLogFile implements SessionObserver {
   #isTorn = false;
   #isClosed = false;
   #pending = "";
-  #stampMs = 0;
-  #stamp = "";
   #timer: NodeJS.Timeout | undefined;
 
   /**
@@ -195,20 +160,20 @@ export class MemgatorLogFile implements SessionObserver {
   }
 
   began(session: Session): void {
+    const line = `INFO: ${this.#time()} Aggregating Mementos for ${session.uri}`;
     // In one piece: another process may write to the same file.
-    beginEvent(session, ({ id }, members) =>
-      this.#add("BENCHMARK", `${id} {${members}}\nINFO: ${this.#time()} ${beginLine(session)}`),
-    );
+    beginEvent(session, ({ id }, members) => this.#add("BENCHMARK", `${id} {${members}}\n${line}`));
   }
 
   answered(session: Session, outcome: Outcome): void {
     outcomeEvents(session, outcome, this.#takeEvent);
-    outcomeLine(outcome, this.#takeLine);
+    this.#add(...outcomeLine(outcome));
   }
 
   ended(session: Session, end: SessionEnd): void {
     endEvents(session, end, this.#takeEvent);
-    this.#add("INFO", endLine(session, end));
+    const took = goDuration(end.endedAt - session.startedAt);
+    this.#add("INFO", `Total Mementos: ${end.mementos} in ${took}`);
   }
 
   /** An archive failed so often that it is dormant. */
@@ -261,8 +226,6 @@ export class MemgatorLogFile implements SessionObserver {
     closeSync(this.#file);
   }
 
-  readonly #takeLine: TakeLine = (kind, text) => this.#add(kind, text);
-
   readonly #takeEvent: TakeEvent = ({ id }, members) =>
     this.#add("BENCHMARK", `${id} {${members}}`);
 
@@ -273,17 +236,12 @@ export class MemgatorLogFile implements SessionObserver {
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
   }
 
-  /** Local time, as Go's `log` writes it; made once a millisecond. */
+  /** Local time, as Go's `log` writes it. */
   #time(): string {
     const now = this.#now();
-    const ms = now.getTime();
-    if (ms !== this.#stampMs) {
-      this.#stampMs = ms;
-      const date = `${now.getFullYear()}/${two(now.getMonth() + 1)}/${two(now.getDate())}`;
-      const clock = `${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`;
-      this.#stamp = `${date} ${clock}.${String(now.getMilliseconds()).padStart(3, "0")}000`;
-    }
-    return this.#stamp;
+    const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(two).join("/");
+    const clock = [now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join(":");
+    return `${date} ${clock}.${String(now.getMilliseconds()).padStart(3, "0")}000`;
   }
 
   #open(): number {

@@ -46,162 +46,72 @@ export function mergeTimeMaps(sources: Iterable<MergeSource>): MergedTimeMap {
     throw new MementoMapError("MM_LIMIT", `more than ${MAX_SOURCES} TimeMaps to merge`);
   }
   const lists = inOrder.map(({ mementos }) => mementos);
-  const total = lists.reduce((sum, { count }) => sum + count, 0);
-  const merging = new Merging(lists, total);
-  const heads = new Heads(lists);
-  while (heads.top !== -1) {
-    merging.add(heads.top, heads.topPlace);
-    heads.advance();
+  let runs = lists.map(runOf);
+  while (runs.length > 1) {
+    // Neighbours, so that each memento is compared once for every doubling of what is merged.
+    runs = runs.flatMap((run, i) => {
+      if (i % 2 === 1) return [];
+      return i + 1 < runs.length ? [joined(lists, run, runs[i + 1])] : [run];
+    });
   }
-  return new MergedTimeMap({
-    lists,
-    archives: inOrder.map(({ archive }) => archive),
-    ...merging.columns(),
-  });
+  const archives = inOrder.map(({ archive }) => archive);
+  return new MergedTimeMap({ lists, archives, ...withoutRepeats(lists, runs[0] ?? NO_RUN) });
 }
 
-/** The next memento of every list, the oldest on top: a binary heap. */
-class Heads {
-  readonly #lists: readonly MementoList[];
-  /** The order to take each list in, where its own is not that of time. */
-  readonly #orders: readonly (Uint32Array | undefined)[];
-  /** How many were taken from each list. */
-  readonly #taken: Uint32Array;
-  readonly #datetimes: Float64Array;
-  /** Lists, parents before their children. */
-  readonly #heap: Uint16Array;
-  #size: number;
+/** Mementos in the order of time: the list and the place in it of each. */
+type Run = Pick<MergeColumns, "listOf" | "placeOf">;
 
-  constructor(lists: readonly MementoList[]) {
-    this.#lists = lists;
-    this.#orders = lists.map((list) => (list.isSorted ? undefined : timeOrder(list)));
-    this.#taken = new Uint32Array(lists.length);
-    this.#datetimes = new Float64Array(lists.length);
-    this.#heap = Uint16Array.from(lists.keys());
-    this.#size = lists.length;
-    for (let list = 0; list < lists.length; list++) {
-      this.#datetimes[list] = lists[list].datetimeAt(this.#placeIn(list));
-    }
-    for (let slot = (this.#size >>> 1) - 1; slot >= 0; slot--) this.#sink(slot);
+const NO_RUN: Run = { listOf: new Uint16Array(0), placeOf: new Uint32Array(0) };
+
+function runOf(list: MementoList, number: number): Run {
+  const placeOf = Uint32Array.from({ length: list.count }, (_, place) => place);
+  if (!list.isSorted) {
+    placeOf.sort((a, b) => list.datetimeAt(a) - list.datetimeAt(b) || a - b);
   }
+  return { listOf: new Uint16Array(list.count).fill(number), placeOf };
+}
 
-  /** The list whose next memento is the oldest; -1 when all are taken. */
-  get top(): number {
-    return this.#size === 0 ? -1 : this.#heap[0];
+/** Of the same second those of the first run come first. */
+function joined(lists: readonly MementoList[], first: Run, second: Run): Run {
+  const count = first.placeOf.length + second.placeOf.length;
+  const [listOf, placeOf] = [new Uint16Array(count), new Uint32Array(count)];
+  const datetimeAt = (run: Run, i: number): number =>
+    i < run.placeOf.length ? lists[run.listOf[i]].datetimeAt(run.placeOf[i]) : Infinity;
+  let [a, b] = [0, 0];
+  let [ofFirst, ofSecond] = [datetimeAt(first, 0), datetimeAt(second, 0)];
+  for (let i = 0; i < count; i++) {
+    const isFirst = ofFirst <= ofSecond;
+    const [run, at] = isFirst ? [first, a++] : [second, b++];
+    listOf[i] = run.listOf[at];
+    placeOf[i] = run.placeOf[at];
+    if (isFirst) ofFirst = datetimeAt(first, a);
+    else ofSecond = datetimeAt(second, b);
   }
+  return { listOf, placeOf };
+}
 
-  /** Where that memento is in its list. */
-  get topPlace(): number {
-    return this.#placeIn(this.#heap[0]);
-  }
-
-  /** Goes on to the next of that list. */
-  advance(): void {
-    const list = this.#heap[0];
-    if (++this.#taken[list] < this.#lists[list].count) {
-      this.#datetimes[list] = this.#lists[list].datetimeAt(this.#placeIn(list));
+/** Leaves out what was there with the same URI in the same second; in place. */
+function withoutRepeats(lists: readonly MementoList[], { listOf, placeOf }: Run): Run {
+  const uriAt = (i: number): string => lists[listOf[i]].uriIdentityAt(placeOf[i]);
+  let count = 0;
+  let second = Number.NaN;
+  /** URIs of the second, where it has more than one. */
+  let uris: Set<string> | undefined;
+  for (let i = 0; i < placeOf.length; i++) {
+    const datetime = lists[listOf[i]].datetimeAt(placeOf[i]);
+    if (datetime === second) {
+      uris ??= new Set([uriAt(count - 1)]);
+      const { size } = uris;
+      if (uris.add(uriAt(i)).size === size) continue;
     } else {
-      this.#heap[0] = this.#heap[--this.#size];
+      second = datetime;
+      uris = undefined;
     }
-    this.#sink(0);
+    listOf[count] = listOf[i];
+    placeOf[count] = placeOf[i];
+    count += 1;
   }
-
-  #placeIn(list: number): number {
-    const taken = this.#taken[list];
-    return this.#orders[list]?.[taken] ?? taken;
-  }
-
-  #sink(from: number): void {
-    const heap = this.#heap;
-    const list = heap[from];
-    let slot = from;
-    for (;;) {
-      let child = slot * 2 + 1;
-      if (child >= this.#size) break;
-      if (child + 1 < this.#size && this.#isBefore(heap[child + 1], heap[child])) child++;
-      if (!this.#isBefore(heap[child], list)) break;
-      heap[slot] = heap[child];
-      slot = child;
-    }
-    heap[slot] = list;
-  }
-
-  #isBefore(a: number, b: number): boolean {
-    const difference = this.#datetimes[a] - this.#datetimes[b];
-    return difference < 0 || (difference === 0 && a < b);
-  }
-}
-
-/** The places of a list in the order of time, and for the same time in their own. */
-function timeOrder(list: MementoList): Uint32Array {
-  return Uint32Array.from({ length: list.count }, (_, i) => i).sort(
-    (a, b) => list.datetimeAt(a) - list.datetimeAt(b) || a - b,
-  );
-}
-
-/** Beyond this many mementos in one second, those seen are looked up in a set instead of scanned. */
-const MAX_COMPARED = 8;
-
-/** Takes mementos in their order, and leaves out those it has. */
-class Merging {
-  readonly #lists: readonly MementoList[];
-  readonly #listOf: Uint16Array;
-  readonly #placeOf: Uint32Array;
-  #count = 0;
-  /** Where the mementos of the current second begin, and their URIs when there are many. */
-  #secondStart = 0;
-  #second = Number.NaN;
-  #urisOfSecond: Set<string> | undefined;
-
-  constructor(lists: readonly MementoList[], total: number) {
-    this.#lists = lists;
-    this.#listOf = new Uint16Array(total);
-    this.#placeOf = new Uint32Array(total);
-  }
-
-  add(list: number, place: number): void {
-    const datetime = this.#lists[list].datetimeAt(place);
-    if (datetime !== this.#second) {
-      this.#second = datetime;
-      this.#secondStart = this.#count;
-      this.#urisOfSecond = undefined;
-    } else if (this.#has(list, place)) {
-      return;
-    }
-    this.#listOf[this.#count] = list;
-    this.#placeOf[this.#count] = place;
-    this.#count++;
-  }
-
-  columns(): { listOf: Uint16Array; placeOf: Uint32Array } {
-    return {
-      listOf: this.#listOf.subarray(0, this.#count),
-      placeOf: this.#placeOf.subarray(0, this.#count),
-    };
-  }
-
-  #has(list: number, place: number): boolean {
-    const uris = this.#lists[list];
-    if (this.#count - this.#secondStart <= MAX_COMPARED) {
-      for (let i = this.#secondStart; i < this.#count; i++) {
-        if (uris.hasSameUri(place, this.#lists[this.#listOf[i]], this.#placeOf[i])) return true;
-      }
-      return false;
-    }
-    this.#urisOfSecond ??= this.#identitiesFrom(this.#secondStart);
-    const uri = uris.uriIdentityAt(place);
-    if (this.#urisOfSecond.has(uri)) return true;
-    this.#urisOfSecond.add(uri);
-    return false;
-  }
-
-  #identitiesFrom(start: number): Set<string> {
-    const identities = new Set<string>();
-    for (let i = start; i < this.#count; i++) {
-      identities.add(this.#lists[this.#listOf[i]].uriIdentityAt(this.#placeOf[i]));
-    }
-    return identities;
-  }
+  return { listOf: listOf.subarray(0, count), placeOf: placeOf.subarray(0, count) };
 }
 
 /** A memento, and the archive that has it. */
@@ -277,16 +187,6 @@ export class MergedTimeMap implements MementoSequence {
     for (let i = 0; i < this.count; i++) yield this.at(i);
   }
 
-  /** How many mementos each archive has, of those that have any. */
-  countsByArchive(): Map<number, number> {
-    return this.#countBy((index) => this.archiveAt(index));
-  }
-
-  /** How many mementos there are of each year that has any, in the order of time. */
-  countsByYear(): Map<number, number> {
-    return this.#countBy((index) => Math.floor(this.datetimeAt(index) / 1e10));
-  }
-
   /** Mementos of a time, both ends included; an end that is not given is open. */
   range(from: number = 0, until: number = Number.POSITIVE_INFINITY): MementoRange {
     const start = this.#firstNotBefore(from);
@@ -341,14 +241,5 @@ export class MergedTimeMap implements MementoSequence {
       else high = middle;
     }
     return low;
-  }
-
-  #countBy(keyOf: (index: number) => number): Map<number, number> {
-    const counts = new Map<number, number>();
-    for (let i = 0; i < this.count; i++) {
-      const key = keyOf(i);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    }
-    return counts;
   }
 }

@@ -1,8 +1,6 @@
-import type { Decision } from "./route/decision.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { FailureReason } from "../http/retry.ts";
+import type { ArchiveAnswer } from "./ask/answer.ts";
 import type { Archive } from "./route/archive.ts";
-import type { Origin } from "./ask/answer.ts";
+import type { Decision } from "./route/decision.ts";
 
 /** One question to the aggregator, from its arrival to the answer. */
 export interface Session {
@@ -36,9 +34,6 @@ export interface SessionEnd {
 /** Milliseconds since 1970 with fractions. */
 export type Clock = () => number;
 
-/** Goes on evenly whatever happens to the system's clock, and so may be wrong after weeks. */
-const steadyClock: Clock = () => performance.timeOrigin + performance.now();
-
 /** Clocks drift apart by little; more than this is a clock that was set, or a machine that slept. */
 const FAR_APART_MS = 1000;
 
@@ -54,7 +49,10 @@ export function followingClock(steady: Clock, system: Clock): Clock {
 }
 
 /** The system's clock, with fractions. */
-export const systemClock: Clock = followingClock(steadyClock, Date.now);
+export const systemClock: Clock = followingClock(
+  () => performance.timeOrigin + performance.now(),
+  Date.now,
+);
 
 /** `1465473600123.4567` → `1465473600123456700`. */
 export function nanosecondsText(ms: number): string {
@@ -74,70 +72,37 @@ export interface ProcessPlace {
  * together with it: the remainder of the nanoseconds tells them apart.
  */
 export class SessionIds {
-  readonly #remainder: number;
-  readonly #step: number;
-  #ms = 0;
-  #nanoseconds = 0;
+  readonly #remainder: bigint;
+  readonly #step: bigint;
+  #last = 0n;
 
   constructor({ number, count }: ProcessPlace = { number: 1, count: 1 }) {
-    this.#remainder = number - 1;
-    this.#step = count;
+    this.#remainder = BigInt(number - 1);
+    this.#step = BigInt(count);
   }
 
   next(now: number): string {
-    const whole = Math.floor(now);
-    const nanoseconds = this.#own(Math.floor((now - whole) * 1e6));
-    const isLater = whole > this.#ms || (whole === this.#ms && nanoseconds > this.#nanoseconds);
-    if (isLater) {
-      this.#ms = whole;
-      this.#nanoseconds = nanoseconds;
-    } else {
-      this.#nanoseconds += this.#step;
-      if (this.#nanoseconds >= 1e6) {
-        this.#ms += 1;
-        this.#nanoseconds = this.#remainder;
-      }
-    }
-    return `${this.#ms}${String(this.#nanoseconds).padStart(6, "0")}`;
-  }
-
-  /** The number of this process that is closest below, or the first of the millisecond. */
-  #own(nanoseconds: number): number {
-    const offset = nanoseconds - this.#remainder;
-    return Math.max(0, Math.floor(offset / this.#step)) * this.#step + this.#remainder;
+    const nanoseconds = BigInt(nanosecondsText(now));
+    const own = nanoseconds - (nanoseconds % this.#step) + this.#remainder;
+    this.#last = own > this.#last ? own : this.#last + this.#step;
+    return String(this.#last);
   }
 }
 
 /** What became of asking one archive. */
 export type Result =
-  /** It has mementos. */
-  | "hit"
-  /** It answered that it has none. */
-  | "miss"
-  /** It could not be asked, or its answer is of no use. */
-  | "error"
+  | ArchiveAnswer["result"]
   /** It has not answered yet; observers are told when it has. */
   | "pending";
 
 /** What one archive answered, when and how. */
-export interface Outcome {
+export interface Outcome extends Omit<ArchiveAnswer, "result" | "mementos"> {
   readonly archive: Archive;
   /** Why it was asked. */
   readonly decision: Decision;
   readonly result: Result;
   /** How many mementos it named. */
   readonly mementos: number;
-  /** Of the answer, if there was one. */
-  readonly status: number | undefined;
-  /** Where the answer came from, if there was one. */
-  readonly origin: Origin | undefined;
-  /** How old a cached answer was. */
-  readonly ageSeconds: number;
-  /** What went wrong; also set with a hit when a later page of a TimeMap could not be had. */
-  readonly code: ErrorCode | undefined;
-  /** The same in a stable word that says more. */
-  readonly failure: FailureReason | undefined;
-  readonly fault: string | undefined;
   /** Milliseconds since 1970, with fractions. */
   readonly startedAt: number;
   readonly endedAt: number;

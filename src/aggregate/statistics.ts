@@ -1,4 +1,6 @@
 import type { Archive } from "./route/archive.ts";
+import type { RouteReason } from "./route/decision.ts";
+import { type BySpan, bySpan, SpanRing, SPANS } from "./history.ts";
 import {
   type Clock,
   type Outcome,
@@ -6,13 +8,6 @@ import {
   type SessionObserver,
   systemClock,
 } from "./session.ts";
-import type { RouteReason } from "./route/decision.ts";
-import { type BySpan, bySpan, SpanRing, SPANS } from "./span-ring.ts";
-
-/** Upper ends of the classes that times are counted in, in milliseconds. */
-const LATENCY_LIMITS_MS: readonly number[] = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000,
-];
 
 /** What one archive did since the start. */
 export interface ArchiveTally {
@@ -26,10 +21,8 @@ export interface ArchiveTally {
   /** Answers that did not come from the archive itself. */
   readonly fromCache: number;
   readonly mementos: number;
-  /** Answers of the archive itself by {@link LATENCY_LIMITS_MS}; the last are those beyond. */
-  readonly latencies: readonly number[];
   readonly latencySumMs: number;
-  /** Half of its answers took less; undefined before the first. */
+  /** Half of its last thousand answers took less; undefined before the first. */
   readonly medianMs: number | undefined;
   readonly p99Ms: number | undefined;
   /** Times it was asked in each of the last 60 minutes, the current one last. */
@@ -39,25 +32,25 @@ export interface ArchiveTally {
   readonly lastFault: string | undefined;
 }
 
-const HISTORY_COUNTS = ["asked", "spared", "hits"] as const;
-
 /** Counts for each of the last minutes and hours, the current one last. */
-export type ArchiveHistory = BySpan<
-  Readonly<Record<(typeof HISTORY_COUNTS)[number], readonly number[]>>
->;
+export type ArchiveHistory = BySpan<{
+  readonly asked: readonly number[];
+  readonly spared: readonly number[];
+  readonly hits: readonly number[];
+}>;
 
 /** Adds histories up. */
 export function joinHistories(all: readonly ArchiveHistory[]): ArchiveHistory {
-  return bySpan((name) =>
-    recordBy(HISTORY_COUNTS, (count) =>
+  return bySpan((name) => {
+    const sums = (count: keyof ArchiveHistory["hours"]): number[] =>
       Array.from({ length: SPANS[name].count }, (_, place) =>
-        all.reduce((sum, each) => sum + (each[name][count][place] ?? 0), 0),
-      ),
-    ),
-  );
+        all.reduce((sum, each) => sum + each[name][count][place], 0),
+      );
+    return { asked: sums("asked"), spared: sums("spared"), hits: sums("hits") };
+  });
 }
 
-/** Counts what archives answer, for the dashboard and metrics. A few hundred bytes an archive. */
+/** Counts what archives answer, for the dashboard and metrics. A few kilobytes an archive. */
 export class ArchiveTallies implements SessionObserver {
   /** By the ids of archives. */
   readonly #counts = new Map<string, ArchiveCounts>();
@@ -89,48 +82,42 @@ export class ArchiveTallies implements SessionObserver {
   }
 
   #countsOf({ id }: Archive): ArchiveCounts {
-    const known = this.#counts.get(id);
-    if (known !== undefined) return known;
-    const counts = new ArchiveCounts();
+    const counts = this.#counts.get(id) ?? new ArchiveCounts();
     this.#counts.set(id, counts);
     return counts;
   }
 }
 
-const COUNTS = [
-  "asked",
-  "hits",
-  "misses",
-  "errors",
-  "skipped",
-  "fromCache",
-  "mementos",
-] as const satisfies readonly (keyof ArchiveTally)[];
-
-/** A value for each name. */
-function recordBy<Name extends string, Value>(
-  names: readonly Name[],
-  make: (name: Name) => Value,
-): Record<Name, Value> {
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Value>;
-}
-
 const COUNT_OF = { hit: "hits", miss: "misses", error: "errors" } as const;
+const MOST_LATENCIES = 1000;
 
 class ArchiveCounts {
-  readonly counts = recordBy(COUNTS, () => 0);
+  readonly #counts = {
+    asked: 0,
+    hits: 0,
+    misses: 0,
+    errors: 0,
+    skipped: 0,
+    fromCache: 0,
+    mementos: 0,
+    latencySumMs: 0,
+  };
   #lastFault: string | undefined;
-  readonly #latencies = new Float64Array(LATENCY_LIMITS_MS.length + 1);
-  #latencySumMs = 0;
-  readonly #history = bySpan((name) => recordBy(HISTORY_COUNTS, () => new SpanRing(SPANS[name])));
+  /** Of the last answers of the archive itself. */
+  readonly #latencies: number[] = [];
+  readonly #history = bySpan((name) => ({
+    asked: new SpanRing(SPANS[name]),
+    spared: new SpanRing(SPANS[name]),
+    hits: new SpanRing(SPANS[name]),
+  }));
 
   skip(now: number, isSpared: boolean): void {
-    this.counts.skipped += 1;
+    this.#counts.skipped += 1;
     if (isSpared) this.#note("spared", now);
   }
 
   add({ result, origin, mementos, startedAt, endedAt, fault }: Outcome): void {
-    const { counts } = this;
+    const counts = this.#counts;
     counts.asked += 1;
     this.#note("asked", endedAt);
     if (result === "hit") this.#note("hits", endedAt);
@@ -141,55 +128,34 @@ class ArchiveCounts {
       counts.fromCache += 1;
     } else if (origin !== undefined) {
       const ms = Math.max(0, endedAt - startedAt); // the clock may have been set back
-      this.#latencySumMs += ms;
-      this.#latencies[classOf(ms)] += 1;
+      counts.latencySumMs += ms;
+      this.#latencies.push(ms);
+      if (this.#latencies.length > MOST_LATENCIES) this.#latencies.shift();
     }
   }
 
   tally(now: number): ArchiveTally {
-    const history = bySpan((name) =>
-      recordBy(HISTORY_COUNTS, (count) => this.#history[name][count].read(now)),
-    );
+    const history = bySpan((name) => {
+      const read = (ring: SpanRing): number[] => ring.read(now).map((count) => count ?? 0);
+      const { asked, spared, hits } = this.#history[name];
+      return { asked: read(asked), spared: read(spared), hits: read(hits) };
+    });
+    const sorted = Float64Array.from(this.#latencies).sort();
+    const quantile = (share: number): number | undefined =>
+      sorted.at(Math.ceil(share * sorted.length) - 1);
     return {
-      ...this.counts,
-      latencies: [...this.#latencies],
-      latencySumMs: this.#latencySumMs,
-      medianMs: quantile(this.#latencies, 0.5),
-      p99Ms: quantile(this.#latencies, 0.99),
+      ...this.#counts,
+      medianMs: quantile(0.5),
+      p99Ms: quantile(0.99),
       lastHour: history.minutes.asked,
       history,
       lastFault: this.#lastFault,
     };
   }
 
-  #note(count: (typeof HISTORY_COUNTS)[number], now: number): void {
-    this.#history.minutes[count].count(now);
-    this.#history.hours[count].count(now);
+  #note(count: keyof ArchiveHistory["hours"], now: number): void {
+    for (const rings of Object.values(this.#history)) rings[count].count(now);
   }
-}
-
-function classOf(ms: number): number {
-  let at = 0;
-  while (at < LATENCY_LIMITS_MS.length && ms > LATENCY_LIMITS_MS[at]) at += 1;
-  return at;
-}
-
-/** Where in its class a quantile lies is taken to be in proportion. */
-function quantile(latencies: Float64Array | readonly number[], share: number): number | undefined {
-  let total = 0;
-  for (const count of latencies) total += count;
-  if (total === 0) return undefined;
-  let rest = share * total;
-  for (const [index, count] of latencies.entries()) {
-    if (rest > count) {
-      rest -= count;
-      continue;
-    }
-    const low = index === 0 ? 0 : LATENCY_LIMITS_MS[index - 1];
-    const high = LATENCY_LIMITS_MS[index] ?? low;
-    return low + (high - low) * (count === 0 ? 0 : rest / count);
-  }
-  return LATENCY_LIMITS_MS.at(-1);
 }
 
 /** A share and the range it lies in with a confidence of 95 %. */
@@ -230,8 +196,6 @@ const SPARED: ReadonlySet<RouteReason> = new Set([
   "unlikely",
 ]);
 
-const ROUTING_COUNTS = ["sessions", "asked", "spared", "sampled", "sampledHits", "hits"] as const;
-
 /**
  * Keeps count of what routing spares archives, and estimates from the sampled ones how many answers
  * with mementos that costs.
@@ -239,7 +203,7 @@ const ROUTING_COUNTS = ["sessions", "asked", "spared", "sampled", "sampledHits",
  * A sampled archive that fails to answer says nothing either way and does not count.
  */
 export class RoutingEstimate implements SessionObserver {
-  readonly #counts = recordBy(ROUTING_COUNTS, () => 0);
+  readonly #counts = { sessions: 0, asked: 0, spared: 0, sampled: 0, sampledHits: 0, hits: 0 };
 
   began({ decisions }: Session): void {
     const counts = this.#counts;
@@ -259,28 +223,20 @@ export class RoutingEstimate implements SessionObserver {
   }
 
   report(): RoutingReport {
-    return reportOf(this.#counts);
+    const counts = { ...this.#counts };
+    const { asked, spared, sampled, sampledHits, hits } = counts;
+    const saved = spared === 0 ? 0 : spared / (spared + asked);
+    if (sampled === 0) {
+      return { ...counts, saved, missRate: undefined, missedHits: undefined, recall: undefined };
+    }
+    const missRate = wilson(sampledHits, sampled);
+    const [value, low, high] = [missRate.value, missRate.low, missRate.high].map(
+      (rate) => rate * spared,
+    );
+    const kept = (missed: number): number => (hits + missed === 0 ? 1 : hits / (hits + missed));
+    const recall = { value: kept(value), low: kept(high), high: kept(low) };
+    return { ...counts, saved, missRate, missedHits: { value, low, high }, recall };
   }
-}
-
-function reportOf(
-  counts: Readonly<Record<(typeof ROUTING_COUNTS)[number], number>>,
-): RoutingReport {
-  const { asked, spared, sampled, sampledHits, hits } = counts;
-  const missRate = sampled === 0 ? undefined : wilson(sampledHits, sampled);
-  const missedHits = missRate && scaled(missRate, (rate) => rate * spared);
-  const kept = (missed: number): number => (hits + missed === 0 ? 1 : hits / (hits + missed));
-  return {
-    ...counts,
-    saved: spared === 0 ? 0 : spared / (spared + asked),
-    missRate,
-    missedHits,
-    recall: missedHits && {
-      value: kept(missedHits.value),
-      low: kept(missedHits.high),
-      high: kept(missedHits.low),
-    },
-  };
 }
 
 const Z = 1.959964;
@@ -292,8 +248,4 @@ export function wilson(successes: number, trials: number): Share {
   const middle = (value + z2 / 2) / (1 + z2);
   const half = (Z / (1 + z2)) * Math.sqrt((value * (1 - value)) / trials + z2 / (4 * trials));
   return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
-}
-
-function scaled({ value, low, high }: Share, by: (rate: number) => number): Share {
-  return { value: by(value), low: by(low), high: by(high) };
 }

@@ -119,19 +119,6 @@ export class MementoList implements MementoSequence {
     return { uri: this.uriAt(index), datetime: this.#datetimes[index] };
   }
 
-  /** Whether two URIs are the same, byte for byte. */
-  hasSameUri(index: number, other: MementoList, otherIndex: number): boolean {
-    const start = this.#startAt(index);
-    const length = this.#ends[index] - start;
-    const otherStart = other.#startAt(otherIndex);
-    if (other.#ends[otherIndex] - otherStart !== length) return false;
-    const a = this.#uris;
-    const b = other.#uris;
-    // From the end: URIs of one archive share their beginnings.
-    for (let i = length - 1; i >= 0; i--) if (a[start + i] !== b[otherStart + i]) return false;
-    return true;
-  }
-
   /** Whether all are addresses of the web, `http:` and `https:`. */
   get areWebAddresses(): boolean {
     for (let i = 0; i < this.#count; i++) if (!this.#isWebAddress(this.#startAt(i))) return false;

@@ -47,7 +47,6 @@ describe("MementoList", () => {
         list.addBytes(a, 0, a.length, 0);
         list.addBytes(b, 0, b.length, 0);
         const isSame = Buffer.compare(a, b) === 0;
-        expect(list.hasSameUri(0, list, 1)).toBe(isSame);
         expect(list.uriIdentityAt(0) === list.uriIdentityAt(1)).toBe(isSame);
         expect(list.uriLengthAt(1)).toBe(b.length);
       }),

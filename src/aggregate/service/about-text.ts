@@ -3,8 +3,8 @@ import type { LearningReport } from "../learn/learning-report.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { plainPath } from "../../http/router.ts";
 import type { ListState } from "../route/archive-list.ts";
+import { bySpan } from "../history.ts";
 import type { MapState } from "../route/kept-map.ts";
-import { bySpan } from "../span-ring.ts";
 import { joinHistories, type Share } from "../statistics.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ArchiveCounters } from "../ask/state.ts";
@@ -49,7 +49,7 @@ function archiveJson({
   map,
   counters,
 }: ArchiveStatus): Record<string, unknown> {
-  const { latencies: _latencies, history: _history, ...counts } = tally;
+  const { history: _history, ...counts } = tally;
   return {
     id: archive.id,
     name: archive.name,

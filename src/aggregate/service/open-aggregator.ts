@@ -1,5 +1,5 @@
 import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
-import { RecallHistory } from "../recall-history.ts";
+import { RecallHistory } from "../history.ts";
 import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Asker } from "../ask/ask.ts";

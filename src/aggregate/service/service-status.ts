@@ -1,4 +1,4 @@
-import type { RecallBySpan } from "../recall-history.ts";
+import type { RecallBySpan } from "../history.ts";
 import type { ArchiveTally, RoutingReport } from "../statistics.ts";
 import type { WorkerCounts } from "./cluster.ts";
 import type { OpenAggregator } from "./open-aggregator.ts";

@@ -34,7 +34,6 @@ describe("ArchiveTallies", () => {
       lastFault: "nobody listens there",
       latencySumMs: 99 * 30 + 4000,
     });
-    expect(tally.latencies.reduce((sum, count) => sum + count, 0)).toBe(100);
     expect(tally.medianMs).toBeGreaterThan(20);
     expect(tally.medianMs).toBeLessThan(50);
     expect(tally.p99Ms).toBeLessThanOrEqual(50);
