@@ -145,7 +145,7 @@ export class Aggregator {
     const asks = decisions
       .filter(({ isAsked }) => isAsked)
       .map((decision) => this.#ask(session, decision, request, datetime));
-    const all = Promise.allSettled(asks.map(({ done }) => done));
+    const all = Promise.allSettled(asks.flatMap(({ done }) => done ?? []));
     const waited = asks
       .filter(({ decision }) => !isSample(decision))
       .map((ask) => ({ ask, archive: archives.indexOf(ask.decision.archive) }))

@@ -135,8 +135,8 @@ class ArchiveCounts {
   }
 
   tally(now: number): ArchiveTally {
+    const read = (ring: SpanRing): number[] => ring.read(now).map((count) => count ?? 0);
     const history = bySpan((name) => {
-      const read = (ring: SpanRing): number[] => ring.read(now).map((count) => count ?? 0);
       const { asked, spared, hits } = this.#history[name];
       return { asked: read(asked), spared: read(spared), hits: read(hits) };
     });
