@@ -1,11 +1,12 @@
 import { MementoMapError } from "../errors.ts";
 import { CR, joinBytes, LF } from "./bytes.ts";
+import { holdChunk } from "./hold-chunk.ts";
 
-/** The longest line read unless told otherwise. */
-export const DEFAULT_MAX_LINE_BYTES: number = 1024 * 1024;
+/** A line longer than this is an error, not a reason to use more memory. */
+export const MAX_LINE_BYTES: number = 2 ** 20;
 
 export interface LineOptions {
-  /** Bytes of a line, without its end. Default `DEFAULT_MAX_LINE_BYTES`. */
+  /** Bytes of a line, without its end. Default `MAX_LINE_BYTES`. */
   readonly maxLineBytes?: number;
   /** The name of the input, for errors. Default `input`. */
   readonly source?: string;
@@ -36,12 +37,10 @@ export function lineBytes({ bytes, starts, ends, isTerminated }: LineBatch, i: n
 }
 
 const INITIAL_LINES = 1024;
-const INITIAL_CARRY_BYTES = 4096;
 
 /**
  * Cuts chunks into lines, without copying except for lines that span chunks.
  *
- * A chunk gives at most two batches: the line begun in the chunks before, and the lines within.
  * Holds one line and the offsets of one chunk; reads its input once.
  *
  * @throws MementoMapError `MM_LIMIT` for a line longer than `maxLineBytes`.
@@ -50,78 +49,27 @@ export async function* lineBatches(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: LineOptions = {},
 ): AsyncGenerator<LineBatch, void, undefined> {
-  const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, source = "input" } = options;
-  const offsets: Offsets = {
-    starts: new Uint32Array(INITIAL_LINES),
-    ends: new Uint32Array(INITIAL_LINES),
-  };
-  const carry = new Carry();
-  let line = 1;
-
-  const spanning = (isTerminated: boolean): LineBatch => {
-    const bytes = carry.take();
-    const end = endOfLine(bytes, 0, bytes.length);
-    if (end > maxLineBytes) throw lineTooLong(maxLineBytes, source, line);
-    return {
-      bytes,
-      starts: Uint32Array.of(0),
-      ends: Uint32Array.of(end),
-      count: 1,
-      firstLine: line,
-      isTerminated,
-    };
-  };
-
-  for await (const chunk of chunks) {
-    let start = 0;
-    if (carry.length > 0) {
-      const newline = chunk.indexOf(LF);
-      carry.append(newline === -1 ? chunk : chunk.subarray(0, newline));
-      // One byte more than the limit may be the CR of a line end still to come.
-      if (carry.length > maxLineBytes + 1) throw lineTooLong(maxLineBytes, source, line);
-      if (newline === -1) continue;
-      yield spanning(true);
-      line++;
+  const { maxLineBytes = MAX_LINE_BYTES, source = "input" } = options;
+  let starts = new Uint32Array(INITIAL_LINES);
+  let ends = new Uint32Array(INITIAL_LINES);
+  let firstLine = 1;
+  for await (const bytes of cutLines(chunks, maxLineBytes)) {
+    const isTerminated = bytes[bytes.length - 1] === LF;
+    let count = 0;
+    for (let start = 0; start < bytes.length; count++) {
+      const newline = isTerminated ? bytes.indexOf(LF, start) : bytes.length;
+      const end = endOfLine(bytes, start, newline);
+      if (end - start > maxLineBytes) throw lineTooLong(maxLineBytes, source, firstLine + count);
+      if (count === starts.length) {
+        starts = doubled(starts);
+        ends = doubled(ends);
+      }
+      starts[count] = start;
+      ends[count] = end;
       start = newline + 1;
     }
-    const count = scan(chunk, start, offsets);
-    const { starts, ends } = offsets;
-    for (let i = 0; i < count; i++) {
-      if (ends[i] - starts[i] > maxLineBytes) {
-        throw lineTooLong(maxLineBytes, source, line + i);
-      }
-    }
-    if (count > 0) {
-      yield { bytes: chunk, starts, ends, count, firstLine: line, isTerminated: true };
-      line += count;
-    }
-    carry.append(chunk.subarray(chunk.lastIndexOf(LF) + 1));
-    if (carry.length > maxLineBytes + 1) throw lineTooLong(maxLineBytes, source, line);
-  }
-  if (carry.length > 0) yield spanning(false);
-}
-
-interface Offsets {
-  starts: Uint32Array;
-  ends: Uint32Array;
-}
-
-/** Finds the lines that end in `bytes` after `from`; returns how many. */
-function scan(bytes: Uint8Array, from: number, offsets: Offsets): number {
-  let { starts, ends } = offsets;
-  let count = 0;
-  let start = from;
-  for (;;) {
-    const newline = bytes.indexOf(LF, start);
-    if (newline === -1) return count;
-    if (count === starts.length) {
-      offsets.starts = starts = doubled(starts);
-      offsets.ends = ends = doubled(ends);
-    }
-    starts[count] = start;
-    ends[count] = endOfLine(bytes, start, newline);
-    count++;
-    start = newline + 1;
+    yield { bytes, starts, ends, count, firstLine, isTerminated };
+    firstLine += count;
   }
 }
 
@@ -129,48 +77,17 @@ function endOfLine(bytes: Uint8Array, start: number, newline: number): number {
   return newline > start && bytes[newline - 1] === CR ? newline - 1 : newline;
 }
 
-function doubled(array: Uint32Array): Uint32Array {
+function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
   const larger = new Uint32Array(array.length * 2);
   larger.set(array);
   return larger;
 }
 
-/** The beginning of a line whose end has not arrived. */
-class Carry {
-  #bytes = new Uint8Array(INITIAL_CARRY_BYTES);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  append(part: Uint8Array): void {
-    const length = this.#length + part.length;
-    if (length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(length, this.#bytes.length * 2));
-      larger.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = larger;
-    }
-    this.#bytes.set(part, this.#length);
-    this.#length = length;
-  }
-
-  /** What was held, valid until the next `append`. */
-  take(): Uint8Array {
-    const bytes = this.#bytes.subarray(0, this.#length);
-    this.#length = 0;
-    return bytes;
-  }
-}
-
-function lineTooLong(maxLineBytes: number, source: string, line: number): MementoMapError {
+function lineTooLong(maxLineBytes: number, source: string, line?: number): MementoMapError {
   return new MementoMapError("MM_LIMIT", `the line is longer than ${maxLineBytes} bytes`, {
     position: { source, line },
   });
 }
-
-/** A line longer than this is an error, not a reason to use more memory. */
-export const MAX_LINE_BYTES: number = 2 ** 20;
 
 /**
  * Regroups chunks so that each holds whole lines, with their ends; only the last line of all may
@@ -180,7 +97,7 @@ export const MAX_LINE_BYTES: number = 2 ** 20;
  * one chunk and the longest line.
  *
  * @param linesRead says how many lines the consumer has taken, to name the line that is too long.
- * @throws MM_LIMIT for a line longer than `maxLineBytes`.
+ * @throws MM_LIMIT for a line longer than `maxLineBytes` that spans chunks.
  */
 export async function* wholeLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -188,30 +105,43 @@ export async function* wholeLines(
   maxLineBytes: number = MAX_LINE_BYTES,
   linesRead?: () => number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let held: Uint8Array = new Uint8Array(0);
-  const checkLength = (length: number): void => {
-    if (length <= maxLineBytes) return;
-    const line = linesRead === undefined ? undefined : linesRead() + 1;
-    throw new MementoMapError("MM_LIMIT", `the line is longer than ${maxLineBytes} bytes`, {
-      position: { source, line },
-    });
-  };
-  for await (const chunk of chunks) {
-    const end = chunk.lastIndexOf(LF) + 1;
-    if (end === 0) {
-      held = joinBytes([held, chunk]);
-      checkLength(held.length);
-      continue;
+  for await (const lines of cutLines(chunks, maxLineBytes)) {
+    const newline = lines.indexOf(LF);
+    const firstEnd = endOfLine(lines, 0, newline === -1 ? lines.length : newline);
+    if (firstEnd > maxLineBytes) {
+      throw lineTooLong(maxLineBytes, source, linesRead && linesRead() + 1);
     }
-    let start = 0;
-    if (held.length > 0) {
-      start = chunk.indexOf(LF) + 1;
-      const first = joinBytes([held, chunk.subarray(0, start)]);
-      checkLength(first.length - 1);
-      yield first;
-    }
-    if (start < end) yield chunk.subarray(start, end);
-    held = chunk.slice(end);
+    yield lines;
   }
-  if (held.length > 0) yield held;
+}
+
+/**
+ * As {@link wholeLines}, for readers that check lines themselves: of a line that is longer than
+ * `maxLineBytes` and spans chunks, the beginning is given, and nothing behind it.
+ */
+export async function* cutLines(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxLineBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  /** The beginning of a line whose end has not arrived; chunks may be reused, so copies. */
+  const held: Uint8Array[] = [];
+  let heldBytes = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    if (heldBytes > 0) {
+      start = chunk.indexOf(LF) + 1;
+      if (start > 0) {
+        yield joinBytes([...held.splice(0), chunk.subarray(0, start)]);
+        heldBytes = 0;
+      }
+    }
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (start < end) yield chunk.subarray(start, end);
+    if (end === chunk.length) continue;
+    holdChunk(held, joinBytes([chunk.subarray(end)]));
+    heldBytes += chunk.length - end;
+    // One byte more than the limit may be the CR of a line end still to come.
+    if (heldBytes > maxLineBytes + 1) break;
+  }
+  if (heldBytes > 0) yield joinBytes(held);
 }

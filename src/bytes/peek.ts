@@ -4,7 +4,6 @@ import { joinBytes, MARK_BYTES, markLength } from "./bytes.ts";
 export interface Peeked<Part = Uint8Array> {
   /** As many bytes as were asked for; fewer only where the stream has no more. */
   readonly head: Uint8Array;
-  /** All chunks, the first ones joined. */
   readonly chunks: AsyncIterable<Part>;
   /** Lets go of a stream whose chunks were not asked for. */
   close(): Promise<void>;
@@ -15,37 +14,49 @@ export async function peek(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   length: number,
 ): Promise<Peeked> {
-  const iterator = iterate(chunks);
-  const parts: Uint8Array[] = [];
   let size = 0;
-  while (size < length) {
-    const next = await iterator.next();
-    if (next.done === true) break;
-    parts.push(next.value.slice());
-    size += next.value.length;
+  const { held, all, close } = await peekParts(chunks, (chunk) => (size += chunk.length) >= length);
+  return { head: joinBytes(held).subarray(0, length), chunks: all, close };
+}
+
+/** Looks at the parts of a stream until there are enough, without taking them away. */
+export async function peekParts<Part>(
+  parts: AsyncIterable<Part> | Iterable<Part>,
+  isEnough: (part: Part) => boolean,
+): Promise<{
+  readonly held: readonly Part[];
+  readonly all: AsyncIterable<Part>;
+  close(): Promise<void>;
+}> {
+  const iterator = iterate(parts);
+  const held: Part[] = [];
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    // A chunk is valid until the next is asked for.
+    held.push(copied(next.value));
+    if (isEnough(next.value)) break;
   }
-  const first = joinBytes(parts);
-  return {
-    head: first.subarray(0, length),
-    chunks: rejoined(first, iterator),
-    close: async () => {
-      await iterator.return(undefined);
-    },
+  const close = async (): Promise<void> => {
+    await iterator.return(undefined);
   };
+  return { held, all: rejoined([...held], iterator), close };
 }
 
-async function* iterate(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* chunks;
+function copied<Part>(part: Part): Part {
+  return part instanceof Uint8Array ? (joinBytes([part]) as Part & Uint8Array) : part;
 }
 
-async function* rejoined(
-  first: Uint8Array,
-  rest: AsyncGenerator<Uint8Array, void, undefined>,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* iterate<Part>(
+  parts: AsyncIterable<Part> | Iterable<Part>,
+): AsyncGenerator<Part, void, undefined> {
+  yield* parts;
+}
+
+async function* rejoined<Part>(
+  held: Part[],
+  rest: AsyncGenerator<Part, void, undefined>,
+): AsyncGenerator<Part, void, undefined> {
   try {
-    if (first.length > 0) yield first;
+    yield* held.splice(0);
     yield* rest;
   } finally {
     await rest.return();
@@ -60,6 +71,6 @@ export async function* withoutMark(
   let skipped = markLength(text.head);
   for await (const chunk of text.chunks) {
     yield skipped === 0 ? chunk : chunk.subarray(skipped);
-    skipped = 0;
+    skipped = Math.max(0, skipped - chunk.length);
   }
 }

@@ -1,5 +1,5 @@
 import { formatAmount } from "../format.ts";
-import { DEFAULT_MAX_LINE_BYTES, lineBatches } from "../bytes/lines.ts";
+import { MAX_LINE_BYTES, lineBatches } from "../bytes/lines.ts";
 import { LF, looksLikeHtml } from "../bytes/bytes.ts";
 import { peek } from "../bytes/peek.ts";
 import { MementoMapError } from "../errors.ts";
@@ -46,7 +46,7 @@ export async function writePage(
       "the server answers with an array in JSON, and pages of such cannot be put together; leave output=json out of its address",
     );
   }
-  const tally = new LineTally(isArray ? Infinity : DEFAULT_MAX_LINE_BYTES, answer.source);
+  const tally = new LineTally(isArray ? Infinity : MAX_LINE_BYTES, answer.source);
   for await (const chunk of chunks) {
     tally.add(chunk);
     await file.write(chunk);

@@ -1,11 +1,11 @@
 import { refuseDeepNesting } from "../ukvs/header.ts";
-import { isChunk, type StreamPart } from "../bytes/damage.ts";
+import { isChunk } from "../bytes/damage.ts";
 import { lineBatches } from "../bytes/lines.ts";
-import { withoutMark } from "../bytes/peek.ts";
+import { peekParts, withoutMark } from "../bytes/peek.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { byteString } from "../bytes/bytes.ts";
 import { type CaptureText, plainLine, rowLine, type RowSource } from "./rows.ts";
-import { rejoined, textOf, unbroken } from "./stream-lines.ts";
+import { textOf, unbroken } from "./stream-lines.ts";
 
 /** What CDX servers call the members of a capture. */
 const NAMES = {
@@ -26,19 +26,13 @@ const NAMES = {
  * @throws MM_BAD_INPUT, MM_LIMIT
  */
 export const cdxJsonRows: RowSource = async function* (parts, options) {
-  const held: StreamPart[] = [];
-  const rest = parts[Symbol.asyncIterator]();
-  let isArray: boolean | undefined;
-  while (isArray === undefined) {
-    const next = await rest.next();
-    if (next.done === true) break;
-    held.push(next.value);
-    const text = isChunk(next.value) ? byteString(next.value, 0, next.value.length) : "";
-    const first = /[^\s\xef\xbb\xbf]/.exec(text)?.[0];
-    isArray = first === undefined ? undefined : first === "[";
-  }
-  const chunks = rejoined(held, rest);
-  for await (const row of isArray === true
+  let first: string | undefined;
+  const { all: chunks } = await peekParts(parts, (part) => {
+    const text = isChunk(part) ? byteString(part, 0, part.length) : "";
+    first = /[^\s\xef\xbb\xbf]/.exec(text)?.[0];
+    return first !== undefined;
+  });
+  for await (const row of first === "["
     ? arrayRows(
         await wholeText(withoutMark(unbroken(chunks, options.source)), options.source),
         options.source,

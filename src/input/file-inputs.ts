@@ -4,10 +4,10 @@ import { decompressed } from "../files/decompress.ts";
 import { openInput } from "../files/input-file.ts";
 import { detectFormat } from "./detect.ts";
 import { cutShort, fileChunks } from "./file-chunks.ts";
-import { type DetectedFormat, hasLines, rowSource } from "./formats.ts";
+import { type DetectedFormat, hasLines } from "./formats.ts";
 import type { FileSlice, IndexInput, OpenOptions, Part, ReadTask } from "./index-input.ts";
-import { rowBlocks } from "./rows.ts";
-import { HEAD_BYTES, peekHead, textOf } from "./stream-lines.ts";
+import { linesOf } from "./read-stream.ts";
+import { HEAD_BYTES, peekHead } from "./stream-lines.ts";
 
 const RANGE_BYTES = 1 << 23;
 
@@ -179,11 +179,7 @@ async function* blockParts(
     stored.bytes = 0;
     return { source, bytes, task };
   };
-  const rowOptions = { ...options, source };
-  const rows = await rowSource(format);
-  const text =
-    rows === undefined ? textOf(chunks, rowOptions) : rowBlocks(rows(chunks, rowOptions));
-  for await (const block of lineBlocks(text, options.maxLineBytes)) {
+  for await (const block of largeBlocks(linesOf(chunks, format, { ...options, source }))) {
     yield part({ kind: "block", ...block, format });
   }
 }
@@ -201,33 +197,20 @@ interface LineBlock {
   readonly length: number;
 }
 
-/** Gathers chunks into large blocks of whole lines; the last line may lack its end. */
-async function* lineBlocks(
-  chunks: AsyncIterable<Uint8Array>,
-  maxLineBytes: number,
+/** Gathers blocks of whole lines into large ones. */
+async function* largeBlocks(
+  blocks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<LineBlock, void, undefined> {
-  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES + maxLineBytes);
-  let filled = 0;
-  for await (const chunk of chunks) {
-    let taken = 0;
-    while (taken < chunk.length) {
-      const size = Math.min(chunk.length - taken, block.length - filled);
-      block.set(chunk.subarray(taken, taken + size), filled);
-      filled += size;
-      taken += size;
-      if (filled < BLOCK_BYTES) continue;
-      let length = block.lastIndexOf(LF, filled - 1) + 1;
-      if (length === 0) {
-        if (filled < block.length) continue;
-        // Longer than a line may be: the reader of the block reports it, with the line number.
-        length = filled;
-      }
-      const next = Buffer.allocUnsafeSlow(BLOCK_BYTES + maxLineBytes);
-      block.copy(next, 0, length, filled);
-      yield { buffer: block.buffer, length };
-      filled -= length;
-      block = next;
+  let buffer = new ArrayBuffer(0);
+  let length = 0;
+  for await (const lines of blocks) {
+    if (length + lines.length > buffer.byteLength) {
+      if (length > 0) yield { buffer, length };
+      ({ buffer } = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, lines.length)));
+      length = 0;
     }
+    new Uint8Array(buffer).set(lines, length);
+    length += lines.length;
   }
-  if (filled > 0) yield { buffer: block.buffer, length: filled };
+  if (length > 0) yield { buffer, length };
 }

@@ -1,11 +1,12 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { ioError, isMementoMapError, MementoMapError, quote, systemCode } from "../errors.ts";
 import { addDamage, type DamageLog, newDamageLog } from "../bytes/damage.ts";
+import { cutLines } from "../bytes/lines.ts";
+import { ioError, isMementoMapError, MementoMapError, quote, systemCode } from "../errors.ts";
 import type { FileTask, Member, MembersTask, PartResult, ReadTask } from "./index-input.ts";
-import { RangeBuffer } from "./read-range.ts";
-import { readBlocks, readStream } from "./read-stream.ts";
-import type { RowFault, RowReader } from "./row-reader.ts";
+import { RANGE_READ_BYTES, rangeChunks } from "./read-range.ts";
+import { linesOf, readBlocks } from "./read-stream.ts";
+import type { RowReader } from "./row-reader.ts";
 
 export interface TaskReaderOptions {
   readonly maxLineBytes: number;
@@ -13,61 +14,59 @@ export interface TaskReaderOptions {
   readonly skipBad?: boolean | undefined;
 }
 
+type Lines = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /** Hands the lines of parts of inputs to a reader, whatever kind they are. */
 export class TaskReader {
   readonly #reader: RowReader;
   readonly #options: TaskReaderOptions;
-  readonly #ranges: RangeBuffer;
+  #buffer: Buffer | undefined;
 
   constructor(reader: RowReader, options: TaskReaderOptions) {
     this.#reader = reader;
     this.#options = options;
-    this.#ranges = new RangeBuffer(options.maxLineBytes);
   }
 
   async read(task: ReadTask): Promise<PartResult> {
     this.#reader.startPart(task.format);
     const damage = this.#options.skipBad === true ? newDamageLog() : undefined;
-    const fault = await this.#read(task, damage);
+    const fault = await readBlocks(this.#linesOf(task, damage), this.#reader);
     return { lines: this.#reader.partLines, fault, damage };
   }
 
-  #read(
-    task: ReadTask,
-    damage: DamageLog | undefined,
-  ): Promise<RowFault | undefined> | RowFault | undefined {
-    const reader = this.#reader;
+  #linesOf(task: ReadTask, damage: DamageLog | undefined): Lines {
+    const { maxLineBytes } = this.#options;
     switch (task.kind) {
       case "range":
-        return this.#ranges.read(task, reader);
+        this.#buffer ??= Buffer.allocUnsafeSlow(RANGE_READ_BYTES);
+        return cutLines(rangeChunks(task, this.#buffer), maxLineBytes);
       case "block":
-        return reader.readLines(Buffer.from(task.buffer, 0, task.length), 0, task.length);
+        return [Buffer.from(task.buffer, 0, task.length)];
       case "members":
-        return readMembers(task, reader, damage);
+        return memberLines(task, damage);
       case "file":
-        return readWholeFile(task, reader, this.#options.maxLineBytes, damage);
+        return fileLines(task, maxLineBytes, damage);
       case "parquet":
-        return readBlocks(parquetGroup(task), reader);
+        return parquetLines(task);
     }
   }
 }
 
 /** Reads a whole file, or a slice of it, decompressed. Loads what it needs for that: every thread would have to otherwise. */
-async function readWholeFile(
+async function* fileLines(
   task: FileTask,
-  reader: RowReader,
   maxLineBytes: number,
   damage: DamageLog | undefined,
-): Promise<RowFault | undefined> {
+): AsyncGenerator<Uint8Array, void, undefined> {
   const { decompressed } = await import("../files/decompress.ts");
   const { fileChunks } = await import("./file-chunks.ts");
   const { source, archive, format } = task;
-  const options = { source, maxLineBytes, archive, damage };
-  return readStream(decompressed(fileChunks(task), { source, damage }), format, reader, options);
+  const parts = decompressed(fileChunks(task), { source, damage });
+  yield* linesOf(parts, format, { source, maxLineBytes, archive, damage });
 }
 
 /** @throws MM_IO, MM_BAD_INPUT; MM_USAGE where the reader for Parquet is not installed. */
-async function* parquetGroup({
+async function* parquetLines({
   path,
   rowStart,
   rowEnd,
@@ -81,32 +80,28 @@ const MAX_BLOCK_BYTES = 2 ** 27;
 const NO_MEMBER = "there is no gzip member of that length";
 
 /**
- * Reads gzip members of a ZipNum cluster into a reader. Holds one member and what it inflates to.
+ * The lines of gzip members of a ZipNum cluster. Holds one member and what it inflates to.
  *
  * @param damage where to note members that are damaged, and to go on with the next.
  * @throws MM_BAD_INPUT where a member is damaged or is not what the index says, MM_LIMIT where it
  * inflates to more than 128 MiB, MM_IO.
  */
-function readMembers(
-  task: MembersTask,
-  reader: RowReader,
-  damage?: DamageLog,
-): RowFault | undefined {
+function* memberLines(
+  { path, source, members }: MembersTask,
+  damage: DamageLog | undefined,
+): Generator<Uint8Array, void, undefined> {
   try {
-    const file = openSync(task.path, "r");
+    const file = openSync(path, "r");
     try {
-      for (const member of task.members) {
-        const lines = inflateMember(file, member, task.source, damage);
-        if (lines === undefined) continue;
-        const fault = reader.readLines(lines, 0, lines.length);
-        if (fault !== undefined) return fault;
+      for (const member of members) {
+        const lines = inflateMember(file, member, source, damage);
+        if (lines !== undefined) yield lines;
       }
-      return undefined;
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    throw ioError(error, task.path);
+    throw ioError(error, path);
   }
 }
 

@@ -1,7 +1,7 @@
 import { joinBytes, LF } from "../bytes/bytes.ts";
+import { holdChunk } from "../bytes/hold-chunk.ts";
 import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
-import { wholeLines } from "../bytes/lines.ts";
-import { type Peeked, withoutMark } from "../bytes/peek.ts";
+import { type Peeked, peekParts, withoutMark } from "../bytes/peek.ts";
 import { MementoMapError } from "../errors.ts";
 import type { RowSourceOptions } from "./rows.ts";
 
@@ -11,11 +11,10 @@ export const HEAD_BYTES: number = 1 << 18;
 /** The text of a stream of lines, without what damage has left of a line. */
 export function textOf(
   parts: AsyncIterable<StreamPart>,
-  options: Pick<RowSourceOptions, "source" | "maxLineBytes" | "damage">,
+  { source, maxLineBytes, damage }: Omit<RowSourceOptions, "archive">,
 ): AsyncIterable<Uint8Array> {
-  const { source, damage } = options;
   return withoutMark(
-    damage === undefined ? unbroken(parts, source) : uncutLines(parts, options, damage),
+    damage === undefined ? unbroken(parts, source) : uncutLines(parts, maxLineBytes, damage),
   );
 }
 
@@ -39,76 +38,48 @@ export async function* unbroken(
 }
 
 /**
- * The whole lines of a stream with gaps, without what gaps have left of a line: that is counted as
- * cut. Holds one chunk and the longest line.
+ * A stream with gaps, without what gaps have left of a line: that is counted as cut. Holds one chunk
+ * and the longest line; of one that is longer than `maxLineBytes` the beginning is given as it is.
  *
  * Behind a gap the first line is whole where all members before the gap ended with a line, as in
  * files that are written in blocks of lines; else it is the end of a line that is lost.
- *
- * @throws MM_LIMIT for a line longer than `maxLineBytes`.
  */
 async function* uncutLines(
   parts: AsyncIterable<StreamPart>,
-  { source, maxLineBytes }: Pick<RowSourceOptions, "source" | "maxLineBytes">,
+  maxLineBytes: number,
   damage: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const stretches = new Stretches(parts, damage);
-  try {
-    while (stretches.hasMore) {
-      for await (const lines of wholeLines(stretches.next(), source, maxLineBytes)) {
-        if (stretches.hasMore && lines.at(-1) !== LF) damage.cutLines++;
-        else yield lines;
+  let areMembersLines = true;
+  /** Whether the end of a lost line comes next. */
+  let isCut = false;
+  /** The beginning of a line. */
+  const held: Uint8Array[] = [];
+  let heldBytes = 0;
+  for await (const part of parts) {
+    if (!isChunk(part)) {
+      if (part.kind === "member") {
+        areMembersLines &&= heldBytes === 0;
+        continue;
       }
+      if (heldBytes > 0) damage.cutLines++;
+      held.length = heldBytes = 0;
+      isCut = !areMembersLines;
+      continue;
     }
-  } finally {
-    await stretches.close();
-  }
-}
-
-/** The chunks between gaps. */
-class Stretches {
-  /** Whether a gap, and not the end of the stream, has ended the stretch given last. */
-  hasMore = true;
-  readonly #iterator: AsyncIterator<StreamPart>;
-  readonly #damage: DamageLog;
-  #areMembersLines = true;
-  #lastByte = LF;
-
-  constructor(parts: AsyncIterable<StreamPart>, damage: DamageLog) {
-    this.#iterator = parts[Symbol.asyncIterator]();
-    this.#damage = damage;
-  }
-
-  async *next(): AsyncGenerator<Uint8Array, void, undefined> {
-    let isCut = !this.#areMembersLines;
-    for (;;) {
-      const result = await this.#iterator.next();
-      if (result.done === true) {
-        this.hasMore = false;
-        return;
-      }
-      const part = result.value;
-      if (!isChunk(part)) {
-        if (part.kind === "member") {
-          this.#areMembersLines &&= this.#lastByte === LF;
-          continue;
-        }
-        this.#lastByte = LF;
-        return;
-      }
-      if (part.length === 0) continue;
-      this.#lastByte = part[part.length - 1];
-      const from = isCut ? part.indexOf(LF) + 1 : 0;
-      if (isCut && from === 0) continue;
-      if (isCut) this.#damage.cutLines++;
-      isCut = false;
-      yield part.subarray(from);
+    const from = isCut ? part.indexOf(LF) + 1 : 0;
+    if (isCut && from === 0) continue;
+    if (isCut) damage.cutLines++;
+    isCut = false;
+    const end = Math.max(from, part.lastIndexOf(LF) + 1);
+    if (end > from || heldBytes > maxLineBytes) {
+      yield joinBytes([...held.splice(0), part.subarray(from, end)]);
+      heldBytes = 0;
     }
+    if (end === part.length) continue;
+    holdChunk(held, part.subarray(end));
+    heldBytes += part.length - end;
   }
-
-  async close(): Promise<void> {
-    await this.#iterator.return?.();
-  }
+  if (heldBytes > 0) yield joinBytes(held);
 }
 
 /**
@@ -116,46 +87,16 @@ class Stretches {
  * without taking them away. Holds what was looked at.
  */
 export async function peekHead<Part extends StreamPart>(
-  parts: AsyncIterable<Part>,
+  stream: AsyncIterable<Part>,
 ): Promise<Peeked<Part>> {
-  const iterator = parts[Symbol.asyncIterator]();
-  const held: Part[] = [];
-  const chunks: Uint8Array[] = [];
   let size = 0;
   let isCut = false;
-  while (size < HEAD_BYTES && !isCut) {
-    const next = await iterator.next();
-    if (next.done === true) break;
-    const part: StreamPart = next.value;
-    held.push(next.value);
-    if (isChunk(part)) {
-      chunks.push(part);
-      size += part.length;
-    } else {
-      isCut = part.kind === "gap" && size > 0;
-    }
-  }
-  const head = joinBytes(chunks).subarray(0, HEAD_BYTES);
-  return {
-    head: isCut ? head.subarray(0, head.lastIndexOf(LF) + 1) : head,
-    chunks: rejoined(held, iterator),
-    close: async () => {
-      await iterator.return?.();
-    },
-  };
-}
-
-/** What was taken from an iterator, and the rest. */
-export async function* rejoined<Part>(
-  held: Part[],
-  rest: AsyncIterator<Part>,
-): AsyncGenerator<Part, void, undefined> {
-  try {
-    yield* held.splice(0);
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-      yield next.value;
-    }
-  } finally {
-    await rest.return?.();
-  }
+  const { held, all, close } = await peekParts(stream, (part) => {
+    if (isChunk(part)) size += part.length;
+    else isCut = part.kind === "gap" && size > 0;
+    return isCut || size >= HEAD_BYTES;
+  });
+  const parts: readonly StreamPart[] = held;
+  const head = joinBytes(parts.filter(isChunk)).subarray(0, HEAD_BYTES);
+  return { head: isCut ? head.subarray(0, head.lastIndexOf(LF) + 1) : head, chunks: all, close };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_MAX_LINE_BYTES } from "../../src/bytes/lines.ts";
+import { MAX_LINE_BYTES } from "../../src/bytes/lines.ts";
 import { foundLine, parseSearchAnswer, searchUrl } from "../../src/harvest/sample-search.ts";
 
 const ITEM = {
@@ -102,9 +102,7 @@ describe("parseSearchAnswer", () => {
     const uri = `http://a.pt/${"\uffff".repeat(16_000)}`;
     const item = { ...ITEM, originalURL: uri, mimeType: long, statusCode: long, title: long };
     const [capture] = parseSearchAnswer(answer(item), "test").captures;
-    expect(new TextEncoder().encode(foundLine(capture)).length).toBeLessThan(
-      DEFAULT_MAX_LINE_BYTES,
-    );
+    expect(new TextEncoder().encode(foundLine(capture)).length).toBeLessThan(MAX_LINE_BYTES);
     expect(capture.text.length).toBeLessThan(40_000);
   });
 });
