@@ -26,7 +26,7 @@ export async function peekParts<Part>(
 ): Promise<{
   readonly held: readonly Part[];
   readonly all: AsyncIterable<Part>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }> {
   const iterator = iterate(parts);
   const held: Part[] = [];

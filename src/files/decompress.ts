@@ -1,7 +1,8 @@
+import { once } from "node:events";
+import type { Gunzip } from "node:zlib";
 import { type Compression, recognizeCompression } from "../bytes/bytes.ts";
-import { MementoMapError, systemCode } from "../errors.ts";
+import { asError, MementoMapError, systemCode } from "../errors.ts";
 import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
-import type { ZlibStream } from "./decoders.ts";
 
 export interface DecompressOptions {
   /** Named in errors. */
@@ -33,8 +34,6 @@ const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
 const DEFAULT_MAX_RATIO = 1000;
 const OUTPUT_CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_AHEAD = 2;
-/** A zstd block of 4 bytes may stand for 128 KiB; small steps keep what one step makes small. */
-const ZSTD_STEP_BYTES = 4096;
 
 /**
  * Gives the bytes of a stream, decompressed if they are gzip or zstd, as they are otherwise.
@@ -90,43 +89,9 @@ async function inflate(
     const { soundMembers } = await import("./gzip-members.ts");
     return soundMembers(chunks.rest(), source, damage);
   }
-  const zlib = await import("node:zlib");
-  if (compression === "gzip") {
-    return throughGunzip(zlib.createGunzip(ahead(chunkSize)), chunks, source);
-  }
-  // The types are those of the oldest Node we run on, which has no zstd.
-  const native = zstdDecoder(zlib as ZstdOfNode);
-  return native === undefined
-    ? throughFzstd(chunks, source)
-    : throughFrames(() => native(ahead(chunkSize)), chunks, source);
-}
-
-/** What of node:zlib reads zstd. */
-interface ZstdOfNode {
-  readonly createZstdDecompress?: (options: { chunkSize: number }) => ZlibStream;
-  readonly zstdDecompressSync?: (bytes: Uint8Array) => Uint8Array;
-}
-
-/** Six letters of a frame, whose checksum is cut short. */
-const CUT_FRAME = Buffer.from("KLUv/QRYMQAAaGVsbG8KU4g=", "base64");
-
-/** Node's own decoder, where it can be relied on: that of Node 22 takes cut data for whole. */
-function zstdDecoder(zlib: ZstdOfNode): ZstdOfNode["createZstdDecompress"] {
-  const { createZstdDecompress, zstdDecompressSync } = zlib;
-  if (zstdDecompressSync === undefined) return undefined;
-  try {
-    zstdDecompressSync(CUT_FRAME);
-    return undefined;
-  } catch {
-    return createZstdDecompress;
-  }
-}
-
-/** Lets the decoder, which works on another thread, go on while a chunk is being read. */
-function ahead(chunkSize: number): { chunkSize: number } {
-  // A zlib stream takes the options of any stream; its types do not say so.
-  const options = { chunkSize, readableHighWaterMark: CHUNKS_AHEAD * chunkSize };
-  return options;
+  if (compression === "gzip") return gunzip(chunks, source, chunkSize);
+  const { unzstd } = await import("./zstd.ts");
+  return unzstd(chunks.rest(), source);
 }
 
 /**
@@ -135,12 +100,16 @@ function ahead(chunkSize: number): { chunkSize: number } {
  * The decoder stops at the first zero byte after a member and ignores the rest. That is right for
  * padding and wrong for anything else, so the rest is read and looked at here.
  */
-async function* throughGunzip(
-  decoder: ZlibStream,
+async function* gunzip(
   chunks: Counted,
   source: string,
+  chunkSize: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { pump } = await import("./decoders.ts");
+  const { createGunzip } = await import("node:zlib");
+  // The decoder works on another thread, and goes on while a chunk is being read. Its types do not say
+  // that it takes the options of any stream.
+  const options = { chunkSize, readableHighWaterMark: CHUNKS_AHEAD * chunkSize };
+  const decoder = createGunzip(options);
   try {
     yield* pump(decoder, chunks.rest());
   } catch (error) {
@@ -152,59 +121,46 @@ async function* throughGunzip(
   }
 }
 
-async function* throughFrames(
-  makeDecoder: () => ZlibStream,
-  chunks: Counted,
-  source: string,
+/**
+ * Feeds a decoder, and gives out what comes. Stops asking for chunks once the decoder has had
+ * enough; the one asked for last may not have been written then.
+ *
+ * Passes on the errors of both.
+ */
+async function* pump(
+  decoder: Gunzip,
+  chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { decodeFrames } = await import("./decoders.ts");
-  try {
-    yield* decodeFrames(makeDecoder, chunks.rest());
-  } catch (error) {
-    throw explained(error, source);
-  }
-}
-
-/** Feeds the portable decoder. It does not verify frame checksums; Node's own does. */
-async function* throughFzstd(
-  chunks: Counted,
-  source: string,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const [{ Decompress }, { ZstdWindowCheck }] = await Promise.all([
-    import("fzstd"),
-    import("./decoders.ts"),
-  ]);
-  const windowCheck = new ZstdWindowCheck(source);
-  let ready: Uint8Array[] = [];
-  const decoder = new Decompress((block) => {
-    if (block.length > 0) ready.push(block);
+  const closed = new Promise<void>((resolve) => {
+    decoder.once("close", resolve);
   });
-  const push = (bytes: Uint8Array, isLast: boolean): Uint8Array[] => {
-    ready = [];
-    try {
-      decoder.push(bytes, isLast);
-    } catch (error) {
-      const what = error instanceof Error ? error.message : String(error);
-      throw damaged(source, `the zstd data is cut short or damaged (${what})`, error);
+  const feed = async (): Promise<void> => {
+    for await (const chunk of chunks) {
+      if (decoder.readableEnded || decoder.destroyed) return;
+      if (!decoder.write(chunk)) await Promise.race([once(decoder, "drain"), closed]);
     }
-    return ready;
+    decoder.end();
   };
-  for await (const chunk of chunks.rest()) {
-    for (let at = 0; at < chunk.length; at += ZSTD_STEP_BYTES) {
-      const step = chunk.subarray(at, at + ZSTD_STEP_BYTES);
-      windowCheck.take(step);
-      yield* push(step, false);
+  const feeding = feed().catch((error: unknown) => {
+    decoder.destroy(asError(error));
+  });
+  try {
+    for await (const chunk of decoder) {
+      // A zlib stream is not in object mode: what it gives are Buffers.
+      yield chunk as Uint8Array;
     }
+    await feeding;
+  } finally {
+    decoder.destroy();
   }
-  yield* push(new Uint8Array(0), true);
 }
 
 function explained(error: unknown, source: string): unknown {
   const code = systemCode(error);
-  if (code === "Z_BUF_ERROR" || code === "ZSTD_error_srcSize_wrong") {
+  if (code === "Z_BUF_ERROR") {
     return damaged(source, "the compressed data is cut short; fetch or copy the file again", error);
   }
-  if (code?.startsWith("Z_") === true || code?.startsWith("ZSTD_") === true) {
+  if (code?.startsWith("Z_") === true) {
     const what = error instanceof Error ? error.message : "";
     return damaged(
       source,

@@ -154,3 +154,58 @@ describe("decompressed", () => {
     await expect(collected(decompressed(failing(), options))).rejects.toThrow("the cable is gone");
   });
 });
+
+/** One frame of a raw block, with a window descriptor of its own. */
+function frame(descriptor: number, content = "hello"): Buffer {
+  const block = Buffer.alloc(3);
+  block.writeUIntLE((content.length << 3) | 1, 0, 3);
+  return Buffer.concat([
+    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, descriptor]),
+    block,
+    Buffer.from(content),
+  ]);
+}
+
+/** A frame without a window, which says that it holds `size` bytes. */
+function wholeFrame(size: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(size);
+  return Buffer.concat([
+    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xe0]),
+    bytes,
+    Buffer.from([(5 << 3) | 1, 0, 0]),
+    Buffer.from("hello"),
+  ]);
+}
+
+const SKIPPABLE = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+const LARGEST_WINDOW = (27 - 10) << 3;
+
+describe("zstd that needs much memory", () => {
+  const read = async (bytes: Uint8Array, sizes: readonly number[]): Promise<string> =>
+    Buffer.from(await collected(decompressed(chunked(bytes, sizes), { source: "x" }))).toString();
+
+  it("is refused beyond 128 MiB in whichever frame, however the bytes are cut", async () => {
+    const sound = fc.array(fc.constantFrom(frame(0x18), SKIPPABLE, wholeFrame(5n)));
+    await fc.assert(
+      fc.asyncProperty(sound, fc.boolean(), lengths, async (frames, isBad, sizes) => {
+        const bad = isBad ? [frame(LARGEST_WINDOW | 1)] : [];
+        const reading = read(Buffer.concat([...frames, ...bad, ...frames]), sizes);
+        if (isBad) {
+          await expect(reading).rejects.toThrow("zstd data needs 150994944 bytes");
+        } else {
+          const held = frames.filter((one) => one !== SKIPPABLE);
+          expect(await reading).toBe("hello".repeat(2 * held.length));
+        }
+      }),
+    );
+    expect(await read(frame(LARGEST_WINDOW), [5])).toBe("hello");
+  });
+
+  it.each([
+    ["with a window", Buffer.from("KLUv/fJYMQAAaGVsbG8KU4gZ9g==", "base64")],
+    ["without", wholeFrame(2n ** 30n)],
+  ])("is refused if 19 bytes would take 2 GB, %s", async (_name, bomb) => {
+    await expect(read(bomb, [5])).rejects.toThrow(/zstd data needs \d+ bytes/);
+  });
+});
