@@ -14,15 +14,9 @@ import {
 } from "./cdx-request.ts";
 import { looksLikeHtml } from "../bytes/bytes.ts";
 import { missingRows } from "./answer-check.ts";
-import {
-  type HarvestNote,
-  isHarvestNote,
-  pageRows,
-  takeResumeKey,
-  writePage,
-} from "./harvest-page.ts";
+import { type HarvestNote, pageRows, takeResumeKey, writePage } from "./harvest-page.ts";
 import { PoliteClient, type PoliteOptions, startOf } from "./polite-client.ts";
-import { harvestName, ResumableFile } from "./resumable-file.ts";
+import { ResumableFile } from "./resumable-file.ts";
 import { checkSignal } from "../interruption.ts";
 
 export interface HarvestOptions extends PoliteOptions {
@@ -98,13 +92,10 @@ export async function harvestIndex(
 ): Promise<HarvestSummary> {
   checkSignal(options.signal);
   const client = new PoliteClient(api, options);
-  const harvestId = harvestName([api, queries]);
-  const start = { harvest: harvestId, query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 };
-  const { interrupt } = options;
   const file = await ResumableFile.open<HarvestNote>(target, {
-    start,
-    isWhole: isHarvestNote,
-    interrupt,
+    harvest: [api, queries],
+    start: { query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 },
+    interrupt: options.interrupt,
   });
   const resumedLines = file.note.lines;
   const harvest: Harvest = { api, client, file, options, isOnlyQuery: queries.length === 1 };

@@ -1,13 +1,12 @@
 import { formatAmount } from "../format.ts";
-import { MAX_LINE_BYTES, lineBatches } from "../bytes/lines.ts";
-import { LF, looksLikeHtml } from "../bytes/bytes.ts";
+import { lineBatches, MAX_LINE_BYTES, wholeLines } from "../bytes/lines.ts";
+import { countLines, LF, looksLikeHtml } from "../bytes/bytes.ts";
 import { peek } from "../bytes/peek.ts";
-import { MementoMapError } from "../errors.ts";
 import { AnswerRows, isRoundCount } from "./answer-check.ts";
 import { badAnswer, type CdxCursor, htmlAnswer, resumeEnd } from "./cdx-request.ts";
 import { detectFormat } from "../input/detect.ts";
 import { type Answer, CutAnswer } from "./polite-client.ts";
-import { areCounts, type ResumableFile, type ResumeNote } from "./resumable-file.ts";
+import type { ResumableFile, ResumeNote } from "./resumable-file.ts";
 
 /** Longer than any resume key, and than the first lines of an index. */
 const TAIL_BYTES = 1 << 14;
@@ -46,16 +45,21 @@ export async function writePage(
       "the server answers with an array in JSON, and pages of such cannot be put together; leave output=json out of its address",
     );
   }
-  const tally = new LineTally(isArray ? Infinity : MAX_LINE_BYTES, answer.source);
-  for await (const chunk of chunks) {
-    tally.add(chunk);
-    await file.write(chunk);
+  let lines = 0;
+  let last: number | undefined = LF;
+  const parts = isArray
+    ? chunks // which may be one line of any length
+    : wholeLines(chunks, answer.source, MAX_LINE_BYTES, () => lines);
+  for await (const part of parts) {
+    lines += countLines(part);
+    last = part.at(-1) ?? last;
+    await file.write(part);
   }
-  if (isArray) checkArray(tally.lines, answer.source);
-  if (!tally.isWithinLine) return tally.lines;
+  if (isArray) checkArray(lines, answer.source);
+  if (last === LF) return lines;
   if (!answer.isEndMarked) throw new CutAnswer("the answer ends in the middle of a line");
   await file.write(Uint8Array.of(LF));
-  return tally.lines + 1;
+  return lines + 1;
 }
 
 /** Cuts the resume key off the page just written, with its lines. */
@@ -89,25 +93,6 @@ export async function pageRows(file: IndexFile): Promise<AnswerRows> {
   return rows;
 }
 
-export function isHarvestNote(value: Partial<HarvestNote>): value is HarvestNote {
-  const { query, cursor, lines, pages, rows } = value;
-  return areCounts(query, lines, pages, rows) && (cursor === undefined || isCursor(cursor));
-}
-
-function isCursor(cursor: CdxCursor | null): boolean {
-  switch (cursor?.paging) {
-    case "resume":
-      return typeof cursor.key === "string";
-    case "pages":
-      return areCounts(cursor.page, cursor.pages, cursor.checkedRows ?? 0);
-    case "stream":
-      return true;
-    case undefined:
-    default:
-      return false;
-  }
-}
-
 /** @throws MM_BAD_INPUT when an array in JSON, a row a line, may be cut: it cannot be continued. */
 function checkArray(lines: number, source: string): void {
   const rows = [lines, lines - 1, lines - 2].find(isRoundCount);
@@ -130,43 +115,4 @@ function isJsonArray(head: Uint8Array, source: string): boolean {
   if (looksLikeHtml(Buffer.from(head).toString("latin1"))) throw htmlAnswer(source);
   const text = Buffer.from(head).toString("latin1");
   return detectFormat(head, "auto", source).name === "json" && /^\s*\[/.test(text);
-}
-
-/** Counts lines as they come, and rejects those that are too long to read. Holds two numbers. */
-export class LineTally {
-  lines = 0;
-  readonly #maxLineBytes: number;
-  readonly #source: string;
-  #openBytes = 0;
-
-  constructor(maxLineBytes: number, source: string) {
-    this.#maxLineBytes = maxLineBytes;
-    this.#source = source;
-  }
-
-  /** Whether the last line lacks its end. */
-  get isWithinLine(): boolean {
-    return this.#openBytes > 0;
-  }
-
-  /** @throws MM_LIMIT as soon as a line is too long. */
-  add(chunk: Uint8Array): void {
-    let start = 0;
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      this.#grow(end - start);
-      this.#openBytes = 0;
-      this.lines++;
-      start = end + 1;
-    }
-    this.#grow(chunk.length - start);
-  }
-
-  #grow(bytes: number): void {
-    this.#openBytes += bytes;
-    // One byte more may be the CR of the end.
-    if (this.#openBytes <= this.#maxLineBytes + 1) return;
-    throw new MementoMapError("MM_LIMIT", `the line is longer than ${this.#maxLineBytes} bytes`, {
-      position: { source: this.#source, line: this.lines + 1 },
-    });
-  }
 }

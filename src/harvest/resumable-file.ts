@@ -1,32 +1,31 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, open, readFile, realpath, rm, stat } from "node:fs/promises";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
-import { copyToOutput, syncFolder, withOutput } from "../files/output-file.ts";
 import { compressorFor } from "../files/compress.ts";
+import { copyToOutput, withOutput } from "../files/output-file.ts";
 import { lockFile, writeJson } from "../files/shared-files.ts";
 import type { Interrupt } from "../interruption.ts";
 
 /** What is remembered between runs. */
 export interface ResumeNote {
-  /** Identifies the server and the requests; another harvest must not continue this file. */
-  readonly harvest: string;
   /** Bytes of the part file that are complete. */
   readonly bytes: number;
-  /** The inode of the finished file, once it is complete. */
-  readonly index?: number | undefined;
 }
 
-/** A name for the harvest that makes exactly these requests. */
-export function harvestName(requests: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(requests)).digest("hex");
+/** A note as it is stored. */
+interface StoredNote<T extends ResumeNote> {
+  /** Identifies the server and the requests; another harvest must not continue this file. */
+  readonly harvest: string;
+  readonly note: T;
+  /** Tells a note that was damaged. */
+  readonly digest: string;
 }
 
 interface ResumeOptions<T extends ResumeNote> {
+  /** The server and the requests. */
+  readonly harvest: unknown;
   /** The note of a new file. */
   readonly start: T;
-  /** Whether a note that was read has everything that `T` has. */
-  readonly isWhole: (value: Partial<T>) => value is T;
   /** What a new file begins with. */
   readonly head?: string | undefined;
   readonly interrupt?: Interrupt | undefined;
@@ -43,28 +42,33 @@ const READ_BYTES = 1 << 16;
  */
 export class ResumableFile<T extends ResumeNote> {
   note: T;
-  /** Whether an earlier run finished the file, and was stopped before it could remove the part. */
-  readonly isFinished: boolean;
-  readonly #path: string;
+  /** The path of the part. */
+  readonly path: string;
+  /** Where the next byte goes. */
+  end: number;
+  readonly #harvest: string;
+  /** What the file was called when it was opened, maybe a link to the target. */
+  readonly #name: string;
   readonly #target: string;
   readonly #part: FileHandle;
-  #end: number;
-  #isOpen = true;
   readonly #interrupt: Interrupt | undefined;
   readonly #unlock: () => void;
+  #isOpen = true;
 
   private constructor(
-    names: { readonly path: string; readonly target: string },
-    found: { readonly note: T; readonly part: FileHandle; readonly isFinished: boolean },
-    interrupt: Interrupt | undefined,
+    [name, target]: readonly [name: string, target: string],
+    part: FileHandle,
+    note: T,
+    { harvest, interrupt }: ResumeOptions<T>,
     unlock: () => void,
   ) {
-    this.#path = names.path;
-    this.#target = names.target;
-    this.note = found.note;
-    this.#part = found.part;
-    this.#end = found.isFinished ? 0 : found.note.bytes;
-    this.isFinished = found.isFinished;
+    this.#name = name;
+    this.#target = target;
+    this.path = partPath(target);
+    this.#part = part;
+    this.note = note;
+    this.end = note.bytes;
+    this.#harvest = digest(harvest);
     this.#interrupt = interrupt;
     this.#unlock = unlock;
   }
@@ -72,17 +76,17 @@ export class ResumableFile<T extends ResumeNote> {
   /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run */
   static async open<T extends ResumeNote>(
     path: string,
-    { start, isWhole, head = "", interrupt }: ResumeOptions<T>,
+    options: ResumeOptions<T>,
   ): Promise<ResumableFile<T>> {
+    const { harvest, start, head = "", interrupt } = options;
     const target = await targetOf(path);
     const unlock = await lockFile(target, interrupt);
     let file: ResumableFile<T> | undefined;
     try {
-      const found = await readNote(target, start.harvest, isWhole);
+      const found = await readNote<T>(notePath(target), digest(harvest));
       const note = found ?? start;
-      const isFinished = found !== undefined && (await isIndexOf(found, target));
-      const part = await openPart(partPath(target), isFinished ? 0 : note.bytes);
-      file = new ResumableFile({ path, target }, { note, part, isFinished }, interrupt, unlock);
+      const part = await openPart(partPath(target), note.bytes);
+      file = new ResumableFile([path, target], part, note, options, unlock);
       if (found === undefined) await file.write(Buffer.from(head));
       return file;
     } catch (error) {
@@ -91,34 +95,26 @@ export class ResumableFile<T extends ResumeNote> {
     }
   }
 
-  get path(): string {
-    return partPath(this.#target);
-  }
-
-  get end(): number {
-    return this.#end;
-  }
-
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length;) {
-      const writing = this.#part.write(bytes, at, bytes.length - at, this.#end);
+      const writing = this.#part.write(bytes, at, bytes.length - at, this.end);
       const { bytesWritten } = await this.#checked(writing);
       at += bytesWritten;
-      this.#end += bytesWritten;
+      this.end += bytesWritten;
     }
   }
 
   /** Drops all but the first `bytes`. */
   async cutTo(bytes: number): Promise<void> {
     await this.#checked(this.#part.truncate(bytes));
-    this.#end = bytes;
+    this.end = bytes;
   }
 
   /** The bytes from `from` on, one chunk at a time; each is valid until the next. */
   async *chunks(from: number = 0): AsyncGenerator<Uint8Array, void, undefined> {
-    const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, this.#end - from));
-    for (let at = from; at < this.#end;) {
-      const length = Math.min(buffer.length, this.#end - at);
+    const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, this.end - from));
+    for (let at = from; at < this.end;) {
+      const length = Math.min(buffer.length, this.end - at);
       const { bytesRead } = await this.#checked(this.#part.read(buffer, 0, length, at));
       if (bytesRead === 0) throw stale(this.path, "became shorter while it was read");
       at += bytesRead;
@@ -127,45 +123,27 @@ export class ResumableFile<T extends ResumeNote> {
   }
 
   /** Notes that everything written so far is complete, and what a later run needs to continue. */
-  async commit(note: Omit<T, "harvest" | "bytes" | "index">): Promise<void> {
+  async commit(changes: Omit<T, "bytes">): Promise<void> {
     await this.#checked(this.#part.datasync());
-    await this.#note({ ...this.note, ...note, bytes: this.#end });
-  }
-
-  async #note(note: T): Promise<void> {
+    const note = { ...this.note, ...changes, bytes: this.end };
     this.note = note;
-    await writeJson(notePath(this.#target), note, this.#interrupt);
+    const stored: StoredNote<T> = { harvest: this.#harvest, note, digest: digest(note) };
+    await writeJson(notePath(this.#target), stored, this.#interrupt);
   }
 
   /**
-   * Turns the part, which is complete now, into the file, and removes the note. A later run finishes
-   * what a killed one leaves.
+   * Makes the file of the part, which is complete now, and removes the part and the note. Where that
+   * fails, or the process is killed, the next run does it.
    *
    * @param head what the file begins with, if the part does not.
    */
   async finish(head: string = ""): Promise<void> {
-    try {
-      if (!this.isFinished) await this.#makeIndex(head);
-      await this.discard();
-    } catch (error) {
-      throw ioError(error, this.#path);
-    }
-  }
-
-  async #makeIndex(head: string): Promise<void> {
-    await this.#closePart();
-    if (compressorFor(this.#path) === undefined && head === "") {
-      await this.#note({ ...this.note, index: (await stat(this.path)).ino });
-      await rename(this.path, this.#target);
-      await syncFolder(dirname(this.#target));
-      return;
-    }
     const options = { stdout: process.stdout, interrupt: this.#interrupt };
-    await withOutput(this.#path, options, async (output) => {
+    await withOutput(this.#name, options, async (output) => {
       await output.write(Buffer.from(head));
       await copyToOutput(this.path, output);
     });
-    await this.#note({ ...this.note, index: (await stat(this.#target)).ino });
+    await this.discard();
   }
 
   /** Removes everything but the finished file. */
@@ -192,12 +170,14 @@ export class ResumableFile<T extends ResumeNote> {
   }
 
   async #checked<R>(call: Promise<R>): Promise<R> {
-    try {
-      return await call;
-    } catch (error) {
+    return call.catch((error: unknown) => {
       throw ioError(error, this.path);
-    }
+    });
   }
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 function partPath(target: string): string {
@@ -214,14 +194,11 @@ function notePath(target: string): string {
  * @throws MM_USAGE when the file has fewer bytes, MM_IO
  */
 async function openPart(path: string, bytes: number): Promise<FileHandle> {
-  let file: FileHandle;
-  try {
-    file = await open(path, bytes === 0 ? "w+" : "r+");
-  } catch (error) {
+  const file = await open(path, bytes === 0 ? "w+" : "r+").catch((error: unknown) => {
     throw bytes > 0 && systemCode(error) === "ENOENT"
       ? stale(path, "is gone, which has the beginning", error)
       : ioError(error, path);
-  }
+  });
   try {
     const { size } = await file.stat();
     if (size < bytes) throw stale(path, `has only ${size} of ${bytes} bytes`);
@@ -242,59 +219,39 @@ async function openPart(path: string, bytes: number): Promise<FileHandle> {
 async function targetOf(path: string): Promise<string> {
   compressorFor(path);
   try {
-    const found = await stat(path).catch((error: unknown) => {
-      if (systemCode(error) === "ENOENT") return undefined;
-      throw error;
-    });
-    if (found === undefined) return path;
+    const found = await stat(path);
     if (found.isFile()) return await realpath(path);
     const what = found.isDirectory() ? "is a directory" : "is not a plain file to continue";
     throw new MementoMapError("MM_IO", `${what}; name a file`, { position: { source: path } });
   } catch (error) {
+    if (systemCode(error) === "ENOENT") return path;
     throw ioError(error, path);
   }
 }
 
 /** @throws MM_USAGE when the note is of another harvest, or damaged; MM_IO */
 async function readNote<T extends ResumeNote>(
-  target: string,
+  path: string,
   harvest: string,
-  isWhole: (value: Partial<T>) => value is T,
 ): Promise<T | undefined> {
-  const path = notePath(target);
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return undefined;
     throw ioError(error, path);
-  }
-  let value: unknown;
+  });
+  if (text === undefined) return undefined;
+  let stored: Partial<StoredNote<T>> | null;
   try {
-    value = JSON.parse(text);
+    stored = JSON.parse(text) as Partial<StoredNote<T>> | null; // checked by the digest
   } catch (error) {
     throw stale(path, "is damaged", error);
   }
-  if (typeof value !== "object" || value === null) throw stale(path, "is damaged");
-  const note = value as Partial<T>; // checked here and by `isWhole`
-  if (note.harvest !== harvest) throw stale(path, "is of another harvest");
-  if (!areCounts(note.bytes) || !isWhole(note)) throw stale(path, "is damaged");
-  return note;
-}
-
-async function isIndexOf({ index }: ResumeNote, target: string): Promise<boolean> {
-  if (index === undefined) return false;
-  try {
-    return (await stat(target)).ino === index;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
-    throw ioError(error, target);
+  if (stored?.harvest !== undefined && stored.harvest !== harvest) {
+    throw stale(path, "is of another harvest");
   }
-}
-
-/** Whether values are numbers of bytes, lines or the like. */
-export function areCounts(...values: readonly unknown[]): boolean {
-  return values.every((value) => Number.isSafeInteger(value) && Number(value) >= 0);
+  if (stored?.note === undefined || stored.digest !== digest(stored.note)) {
+    throw stale(path, "is damaged");
+  }
+  return stored.note;
 }
 
 /** An error about what an earlier run left. */

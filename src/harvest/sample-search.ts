@@ -4,7 +4,7 @@ import { badAnswer, serverAddress, withoutUser } from "./cdx-request.ts";
 import { isJsonObject } from "../ukvs/header.ts";
 import { wholeText } from "../input/cdx-json.ts";
 import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
-import { areCounts, harvestName, ResumableFile, type ResumeNote } from "./resumable-file.ts";
+import { ResumableFile, type ResumeNote } from "./resumable-file.ts";
 import { checkSignal } from "../interruption.ts";
 import { surt } from "../surt/uri-to-surt.ts";
 import { Random } from "../bytes/random.ts";
@@ -84,30 +84,20 @@ export async function sampleSearch(
   checkSignal(options.signal);
   const { words, searches: most = 100, resultsPerSearch: maxItems = 200, seed = 1 } = options;
   const { from, to } = options;
-  const start = {
-    harvest: harvestName(["search", api, words, maxItems, seed, from, to]),
-    bytes: 0,
-    searches: 0,
-    lines: 0,
-    leftOut: 0,
-    words: [...new Set(words)],
-  };
   const meta = { sample: true, source: withoutUser(api) };
-  const head = `!meta ${JSON.stringify(meta)}\n`;
   const client = new PoliteClient(api, options);
-  const { interrupt } = options;
   const file = await ResumableFile.open<SampleNote>(target, {
-    start,
-    isWhole: isSampleNote,
-    head,
-    interrupt,
+    harvest: ["search", api, words, maxItems, seed, from, to],
+    start: { bytes: 0, searches: 0, lines: 0, leftOut: 0, words: [...new Set(words)] },
+    head: `!meta ${JSON.stringify(meta)}\n`,
+    interrupt: options.interrupt,
   });
   const resumedLines = file.note.lines;
   try {
     if (file.note.searches > most) throw tooMany(target, file.note.searches);
     const seen = new Set<string>();
     for await (const line of linesOf(file)) seen.add(line);
-    while (!file.isFinished && file.note.searches < most) {
+    while (file.note.searches < most) {
       const { searches } = file.note;
       const known = [...file.note.words];
       const word = pickWord(known, searches, seed);
@@ -142,15 +132,6 @@ interface SampleNote extends ResumeNote {
   readonly leftOut: number;
   /** Every word seen: first those that were searched for, then the others. */
   readonly words: readonly string[];
-}
-
-function isSampleNote(value: Partial<SampleNote>): value is SampleNote {
-  const { searches, lines, leftOut, words } = value;
-  return (
-    areCounts(searches, lines, leftOut) &&
-    Array.isArray(words) &&
-    words.every((word) => typeof word === "string")
-  );
 }
 
 /** Bounds what is remembered; a sample searches for a few hundred words. */

@@ -190,13 +190,13 @@ describe("zstd that needs much memory", () => {
     await fc.assert(
       fc.asyncProperty(sound, fc.boolean(), lengths, async (frames, isBad, sizes) => {
         const bad = isBad ? [frame(LARGEST_WINDOW | 1)] : [];
-        const reading = read(Buffer.concat([...frames, ...bad, ...frames]), sizes);
-        if (isBad) {
-          await expect(reading).rejects.toThrow("zstd data needs 150994944 bytes");
-        } else {
-          const held = frames.filter((one) => one !== SKIPPABLE);
-          expect(await reading).toBe("hello".repeat(2 * held.length));
-        }
+        const bytes = Buffer.concat([...frames, ...bad, ...frames]);
+        const outcome = await read(bytes, sizes).catch(String);
+        const content = "hello".repeat(2 * frames.filter((one) => one !== SKIPPABLE).length);
+        const isRight = isBad
+          ? outcome.includes("zstd data needs 150994944 bytes")
+          : outcome === content;
+        expect(isRight, outcome).toBe(true);
       }),
     );
     expect(await read(frame(LARGEST_WINDOW), [5])).toBe("hello");

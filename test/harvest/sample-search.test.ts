@@ -179,7 +179,6 @@ describe("sampleSearch", () => {
       /^is damaged; /,
     ],
     ["captures are gone", (target) => rmSync(`${target}.part`), /^is gone, which has the beg/],
-    ["counts are none", (target) => forgetCounts(target), /^is damaged; /],
   ])("says that it cannot go on where the %s", async (_what, damage, message) => {
     const { api } = await searchServer([4]);
     const target = join(scratchDir(), "sample.cdxj");
@@ -220,11 +219,6 @@ describe("sampleSearch", () => {
     expect(meta).toBe(`!meta ${JSON.stringify({ sample: true, source: api })}`);
   });
 });
-
-function forgetCounts(target: string): void {
-  const note = JSON.parse(readFileSync(`${target}.part.json`, "utf8")) as { harvest: string };
-  writeFileSync(`${target}.part.json`, JSON.stringify({ harvest: note.harvest, searches: 3 }));
-}
 
 describe("mementomap harvest --search", () => {
   it("samples a full-text search with words it learns, the same for the same seed", async () => {
