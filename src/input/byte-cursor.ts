@@ -1,29 +1,21 @@
-import { joinBytes, LF } from "../bytes/bytes.ts";
+import { ByteWindow } from "../bytes/byte-window.ts";
+import { LF } from "../bytes/bytes.ts";
 
 const MAX_KEPT_BYTES = 1 << 24;
-/** Released chunks are removed from the lists this many at a time. */
-const FORGOTTEN_AT_ONCE = 64;
 
 /** What ends a stream until it is passed: bytes are missing, or a record begins whatever came before. */
 export type Stop = "gap" | "record";
 
 /**
  * Walks over a stream of chunks as if it were one array; holds one chunk, what was asked for, and
- * what is kept to go back to. Going back and forth over that costs the same however much it is.
+ * what is kept to go back to.
  *
  * A {@link Stop} is an end of the stream until it is passed.
  */
 export class ByteCursor {
   readonly #iterator: AsyncIterator<Uint8Array | Stop>;
-  /** The chunks that are held, from `#first` on, and where each begins. */
-  readonly #chunks: Uint8Array[] = [];
-  readonly #starts: number[] = [];
-  #first = 0;
-  /** The chunk that the next byte is in, if it is held. */
-  #current = 0;
+  readonly #window = new ByteWindow();
   #offset = 0;
-  /** Behind the last chunk. */
-  #end = 0;
   /** Where the bytes begin that were read last. */
   #lastRead = 0;
   #stop: Stop | undefined;
@@ -40,23 +32,20 @@ export class ByteCursor {
 
   /**
    * Reads up to and including the next `byte`; fewer bytes only at the end of the stream, or when
-   * `limit` is reached first. Valid until the next call.
+   * `limit` is reached first.
    */
   async readThrough(byte: number, limit: number): Promise<Uint8Array> {
-    const parts: Uint8Array[] = [];
-    let room = limit;
-    this.#lastRead = this.#offset;
-    while (room > 0 && (this.#offset < this.#end || (await this.#fill()))) {
-      const at = this.#offset - this.#starts[this.#current];
-      const window = this.#chunks[this.#current].subarray(at, at + room);
-      const found = window.indexOf(byte);
-      const part = found === -1 ? window : window.subarray(0, found + 1);
-      parts.push(part);
-      room -= part.length;
-      this.#goTo(this.#offset + part.length);
-      if (found !== -1) break;
+    const from = this.#offset;
+    this.#lastRead = from;
+    for (let searched = 0; ;) {
+      const bytes = this.#window.slice(from, from + limit);
+      const found = bytes.indexOf(byte, searched);
+      searched = bytes.length;
+      if (found === -1 && searched < limit && (await this.#fill())) continue;
+      const read = found === -1 ? bytes : bytes.subarray(0, found + 1);
+      this.#offset += read.length;
+      return read;
     }
-    return parts.length === 1 ? parts[0] : joinBytes(parts);
   }
 
   /** Skips bytes; returns how many there were. */
@@ -64,8 +53,8 @@ export class ByteCursor {
     const from = this.#offset;
     const target = from + count;
     this.#lastRead = from;
-    while (this.#offset < target && (this.#offset < this.#end || (await this.#fill()))) {
-      this.#goTo(Math.min(target, this.#end));
+    while (this.#offset < target && (this.#offset < this.#window.end || (await this.#fill()))) {
+      this.#offset = Math.min(target, this.#window.end);
       this.#lastRead = this.#offset;
     }
     return this.#offset - from;
@@ -83,7 +72,7 @@ export class ByteCursor {
 
   /** Takes back the bytes that were read last. */
   unread(): void {
-    this.#goTo(this.#lastRead);
+    this.#offset = this.#lastRead;
   }
 
   /** Makes it possible to go {@link back} here from up to 16 MiB further on. */
@@ -94,7 +83,7 @@ export class ByteCursor {
   /** Goes back to where {@link keep} was called; returns whether that was possible. */
   back(): boolean {
     if (this.#keptFrom === undefined) return false;
-    this.#goTo(this.#keptFrom);
+    this.#offset = this.#keptFrom;
     this.#keptFrom = undefined;
     return true;
   }
@@ -104,62 +93,25 @@ export class ByteCursor {
     await this.#iterator.return?.();
   }
 
-  /** Goes to an offset that is held, or behind it. */
-  #goTo(offset: number): void {
-    this.#offset = offset;
-    const { [this.#current]: start } = this.#starts;
-    if (offset >= start && offset < start + this.#chunks[this.#current].length) return;
-    // The last chunk that begins at or before the offset.
-    let low = this.#first;
-    let high = this.#chunks.length;
-    while (low + 1 < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#starts[middle] <= offset) low = middle;
-      else high = middle;
-    }
-    this.#current = low;
-  }
-
-  /** Reads the next chunk, when all that is held has been read. */
+  /** Reads the next chunk. */
   async #fill(): Promise<boolean> {
     while (this.#stop === undefined) {
       const next = await this.#iterator.next();
       if (next.done === true) return false;
       const { value } = next;
-      if (typeof value === "string") this.#stop = value;
-      else if (value.length > 0) return this.#hold(value);
+      if (typeof value === "string") {
+        this.#stop = value;
+      } else if (value.length > 0) {
+        const { end } = this.#window;
+        if (end - (this.#keptFrom ?? end) > MAX_KEPT_BYTES) this.#keptFrom = undefined;
+        this.#window.dropBefore(Math.min(this.#keptFrom ?? this.#lastRead, this.#lastRead));
+        this.#window.add(value);
+        return true;
+      }
     }
     return false;
   }
-
-  #hold(chunk: Uint8Array): true {
-    this.#release();
-    this.#chunks.push(chunk);
-    this.#starts.push(this.#end);
-    this.#end += chunk.length;
-    this.#current = this.#chunks.length - 1;
-    return true;
-  }
-
-  #release(): void {
-    if (this.#keptFrom !== undefined && this.#end - this.#keptFrom > MAX_KEPT_BYTES) {
-      this.#keptFrom = undefined;
-    }
-    const needed = Math.min(this.#keptFrom ?? this.#lastRead, this.#lastRead);
-    while (
-      this.#first < this.#chunks.length &&
-      this.#starts[this.#first] + this.#chunks[this.#first].length <= needed
-    ) {
-      this.#chunks[this.#first++] = EMPTY;
-    }
-    if (this.#first < FORGOTTEN_AT_ONCE || this.#first * 2 < this.#chunks.length) return;
-    this.#chunks.splice(0, this.#first);
-    this.#starts.splice(0, this.#first);
-    this.#first = 0;
-  }
 }
-
-const EMPTY: Uint8Array = new Uint8Array(0);
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
