@@ -5,7 +5,7 @@ const ALONE = [
   "test/files/open-files.test.ts",
   "test/http/origin-pools.test.ts",
   "test/input/parquet-missing.test.ts",
-  "test/regression/disk-full.test.ts",
+  "test/aggregate/memgator-disk-full.test.ts",
   "test/regression/map-read-again.test.ts",
 ];
 

@@ -361,7 +361,7 @@ export async function copyToOutput(path: string, output: Pick<Output, "write">):
 }
 
 /** Makes a rename last through a power cut. Windows cannot open folders, and needs no such call. */
-export async function syncFolder(path: string): Promise<void> {
+async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
   try {
