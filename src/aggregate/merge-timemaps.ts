@@ -142,13 +142,11 @@ export interface MergeColumns {
  */
 export class MergedTimeMap implements MementoSequence {
   readonly count: number;
-  readonly isPlain: boolean;
   readonly #columns: MergeColumns;
 
   constructor(columns: MergeColumns) {
     this.#columns = columns;
     this.count = columns.placeOf.length;
-    this.isPlain = columns.lists.every((list) => list.isPlain);
   }
 
   at(index: number): MergedMemento {
@@ -171,16 +169,6 @@ export class MergedTimeMap implements MementoSequence {
   uriAt(index: number): string {
     const { lists, listOf, placeOf } = this.#columns;
     return lists[listOf[index]].uriAt(placeOf[index]);
-  }
-
-  uriLengthAt(index: number): number {
-    const { lists, listOf, placeOf } = this.#columns;
-    return lists[listOf[index]].uriLengthAt(placeOf[index]);
-  }
-
-  copyUri(index: number, target: Uint8Array, at: number): number {
-    const { lists, listOf, placeOf } = this.#columns;
-    return lists[listOf[index]].copyUri(placeOf[index], target, at);
   }
 
   *[Symbol.iterator](): Generator<MergedMemento, void, undefined> {

@@ -1,6 +1,5 @@
 import {
   AT,
-  BACKSLASH,
   BANG,
   CLOSE_BRACE,
   COLON,
@@ -13,7 +12,7 @@ import {
   skipBlanksAndCommas,
   SPACE,
 } from "../bytes/bytes.ts";
-import { JsonMembers, stringEnd, unescapeJson, valueEnd } from "../bytes/json-members.ts";
+import { stringEnd, unescapeJson, valueEnd } from "../bytes/json-members.ts";
 import { isJsonObject, parseRelaxedJson } from "../ukvs/header.ts";
 import {
   FedReader,
@@ -21,13 +20,8 @@ import {
   type TimeMapLimits,
   type TimeMapLink,
 } from "./timemap-reading.ts";
-import {
-  DATETIME_DIGITS,
-  formatDatetime,
-  tryParseDatetime,
-  tryReadDatetime,
-  tryReadDigits,
-} from "./datetime.ts";
+import { DATETIME_DIGITS, formatDatetime, tryParseDatetime, tryReadDatetime } from "./datetime.ts";
+import { uriText } from "./memento-list.ts";
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -42,7 +36,6 @@ type Place = "before" | "root" | "mementos" | "list" | "index" | "behind" | "ove
  * item that is not a memento is a fault; what is not JSON ends the reading with a fault. Needs no order of members; holds the mementos and one item.
  */
 export class JsonTimeMapReader extends FedReader {
-  readonly #memento = new MementoObject();
   #place: Place = "before";
 
   protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
@@ -110,7 +103,7 @@ export class JsonTimeMapReader extends FedReader {
     const behind = valueEnd(bytes, view, at, end);
     this.checkLength(behind - start);
     if (behind !== -1 && this.#place === "root") {
-      takeMember(this.draft, name, tryParseJson(bytes, at, behind));
+      takeMember(this.draft, name, tryParseJson(uriText(bytes, at, behind)));
     }
     return behind;
   }
@@ -135,14 +128,13 @@ export class JsonTimeMapReader extends FedReader {
     if (behind === at) return this.#fail(bytes, at, end);
     if (behind === -1) return -1;
     if (this.#place === "index") {
-      const item = tryParseJson(bytes, at, behind);
+      const item = tryParseJson(uriText(bytes, at, behind));
       takeMember(this.draft, "timemap_index", isJsonObject(item) ? [item] : item);
-    } else if (this.#memento.read(bytes, at, behind) && this.#memento.datetime !== undefined) {
-      const { uriBytes, uriStart, uriEnd, datetime } = this.#memento;
-      this.draft.addMemento(uriBytes, uriStart, uriEnd, datetime);
-    } else {
-      this.draft.addFault(bytes, at, behind);
+      return behind;
     }
+    const { uri, datetime } = readMemento(bytes, at, behind) ?? {};
+    if (uri === undefined || datetime === undefined) this.draft.addFault(bytes, at, behind);
+    else this.draft.addMemento(uri, datetime);
     return behind;
   }
 
@@ -153,9 +145,9 @@ export class JsonTimeMapReader extends FedReader {
   }
 }
 
-function tryParseJson(bytes: Uint8Array, start: number, end: number): unknown {
+function tryParseJson(text: string): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes.subarray(start, end)));
+    return JSON.parse(text);
   } catch {
     // A member that is not JSON says nothing; the walk finds out whether what follows can be read.
     return undefined;
@@ -164,9 +156,6 @@ function tryParseJson(bytes: Uint8Array, start: number, end: number): unknown {
 
 /** Fourteen digits, and three of milliseconds, which some indexers write. */
 const MAX_DIGITS = 17;
-
-const ENCODER = new TextEncoder();
-const DECODER = new TextDecoder();
 
 /**
  * Reads a TimeMap that has a memento a line.
@@ -178,7 +167,6 @@ const DECODER = new TextDecoder();
  * faults. Needs no order; holds the mementos and one line.
  */
 export class CdxjTimeMapReader extends FedReader {
-  readonly #memento = new MementoObject();
   readonly #replayPrefix: string | undefined;
 
   constructor(replayPrefix?: string, limits: TimeMapLimits = {}) {
@@ -213,7 +201,7 @@ export class CdxjTimeMapReader extends FedReader {
   }
 
   #takeHeader(bytes: Uint8Array, start: number, end: number): boolean {
-    const text = DECODER.decode(bytes.subarray(start, end));
+    const text = uriText(bytes, start, end);
     const [, name, json = ""] = /^.(meta|id)\s+(\S.*)?/s.exec(text) ?? [];
     if (name === undefined) return true;
     let value: unknown;
@@ -231,18 +219,16 @@ export class CdxjTimeMapReader extends FedReader {
   #takeMemento(bytes: Uint8Array, start: number, end: number): boolean {
     let json = start;
     while (json < end && bytes[json] !== OPEN_BRACE) json++;
-    const memento = this.#memento;
-    if (!memento.read(bytes, json, end)) return false;
-    const datetime = json === start ? memento.datetime : datetimeBefore(bytes, start, json);
-    if (datetime === undefined) return false;
-    if (!memento.isCapture) {
-      this.draft.addMemento(memento.uriBytes, memento.uriStart, memento.uriEnd, datetime);
+    const memento = readMemento(bytes, json, end);
+    const datetime = json === start ? memento?.datetime : datetimeBefore(bytes, start, json);
+    if (memento === undefined || datetime === undefined) return false;
+    const { uri, original } = memento;
+    if (original === undefined) {
+      this.draft.addMemento(uri, datetime);
       return true;
     }
     if (this.#replayPrefix === undefined) return false;
-    const original = DECODER.decode(memento.uriBytes.subarray(memento.uriStart, memento.uriEnd));
-    const uri = ENCODER.encode(`${this.#replayPrefix}${formatDatetime(datetime)}/${original}`);
-    this.draft.addMemento(uri, 0, uri.length, datetime);
+    this.draft.addMemento(`${this.#replayPrefix}${formatDatetime(datetime)}/${original}`, datetime);
     return true;
   }
 }
@@ -256,78 +242,35 @@ function datetimeBefore(bytes: Uint8Array, start: number, at: number): number | 
   const digits = end - from;
   const isField = from === start || bytes[from - 1] <= SPACE;
   if (!isField || digits < DATETIME_DIGITS || digits > MAX_DIGITS) return undefined;
-  return tryReadDigits(bytes, from);
+  return tryReadDatetime(bytes, from, from + DATETIME_DIGITS);
 }
 
-const URI = ENCODER.encode("uri");
-const DATETIME = ENCODER.encode("datetime");
-const URL_NAME = ENCODER.encode("url");
-const TIMESTAMP = ENCODER.encode("timestamp");
+/** The JSON of a memento (`uri`), or of a capture, which names the original only (`url`). */
+interface MementoObject {
+  readonly uri: string;
+  readonly original?: string;
+  readonly datetime: number | undefined;
+}
 
-/** Reads the JSON object of a memento, or of a capture, without making strings where it can. */
-class MementoObject {
-  /** What its URI is a part of. */
-  uriBytes: Uint8Array = new Uint8Array(0);
-  uriStart = 0;
-  uriEnd = 0;
-  /** Whether the URI is the original's (`url`), and not that of the memento (`uri`). */
-  isCapture = false;
-  /** From `datetime` or `timestamp`. */
-  datetime: number | undefined;
-  readonly #members = new JsonMembers();
-
-  /** Reads the object at `bytes[start, end)`; false if it names no URI. */
-  read(bytes: Uint8Array, start: number, end: number): boolean {
-    this.datetime = undefined;
-    this.isCapture = false;
-    let hasUri = false;
-    const members = this.#members;
-    if (!members.open(bytes, start, end)) return false;
-    let step = members.next();
-    for (; step === 1; step = members.next()) {
-      const { valueStart, valueEnd } = members;
-      if (members.isNamed(URI)) {
-        hasUri = this.#takeUri(bytes, valueStart, valueEnd, members.isString);
-        this.isCapture = false;
-      } else if (members.isNamed(DATETIME) || members.isNamed(TIMESTAMP)) {
-        this.datetime ??= tryReadDatetime(bytes, valueStart, valueEnd);
-      } else if (!hasUri && members.isNamed(URL_NAME)) {
-        hasUri = this.#takeUri(bytes, valueStart, valueEnd, members.isString);
-        this.isCapture = true;
-      }
-    }
-    return step === -1 && !hasUri ? this.#readLoosely(bytes, start, end) : hasUri;
+/** Undefined for what names no URI. */
+function readMemento(bytes: Uint8Array, start: number, end: number): MementoObject | undefined {
+  const text = uriText(bytes, start, end);
+  const value = tryParseJson(text);
+  if (!isJsonObject(value)) {
+    // ipwb writes `"datetime"="…"`, which is not JSON.
+    const found = value === undefined ? /"uri"\s*[:=]\s*"([^"\\]+)"/.exec(text) : null;
+    return found === null ? undefined : { uri: found[1], datetime: undefined };
   }
+  const { uri, url, datetime: stated, timestamp } = value;
+  const datetime = datetimeOf(stated) ?? datetimeOf(timestamp);
+  if (typeof uri === "string") return { uri, datetime };
+  return typeof url === "string" ? { uri: url, original: url, datetime } : undefined;
+}
 
-  #takeUri(bytes: Uint8Array, start: number, end: number, isString: boolean): boolean {
-    if (!isString) return false;
-    let at = start;
-    while (at < end && bytes[at] !== BACKSLASH) at++;
-    if (at === end) {
-      this.uriBytes = bytes;
-      this.uriStart = start;
-      this.uriEnd = end;
-    } else {
-      this.#useText(unescapeJson(bytes, start, end));
-    }
-    return end > start;
-  }
-
-  /** ipwb writes `"datetime"="…"`, which is not JSON. */
-  #readLoosely(bytes: Uint8Array, start: number, end: number): boolean {
-    const text = new TextDecoder().decode(bytes.subarray(start, end));
-    const uri = /"uri"\s*[:=]\s*"([^"\\]+)"/.exec(text)?.[1];
-    if (uri === undefined) return false;
-    this.isCapture = false;
-    this.#useText(uri);
-    return true;
-  }
-
-  #useText(text: string): void {
-    this.uriBytes = ENCODER.encode(text);
-    this.uriStart = 0;
-    this.uriEnd = this.uriBytes.length;
-  }
+function datetimeOf(value: unknown): number | undefined {
+  return typeof value === "string" || typeof value === "number"
+    ? tryParseDatetime(String(value))
+    : undefined;
 }
 
 /** Takes a member of a JSON TimeMap, or of the `!meta` lines of one in CDXJ, if it is of use. */
@@ -351,7 +294,7 @@ function takePage(draft: TimeMapDraft, rel: TimeMapLink["rel"], page: unknown): 
     uri,
     rel,
     type: undefined,
-    from: typeof from === "string" ? tryParseDatetime(from) : undefined,
-    until: typeof until === "string" ? tryParseDatetime(until) : undefined,
+    from: datetimeOf(from),
+    until: datetimeOf(until),
   });
 }

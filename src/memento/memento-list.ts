@@ -1,15 +1,10 @@
 import { COLON, copyRange, SLASH } from "../bytes/bytes.ts";
 
-/** Mementos by their place in an order. Writers copy the bytes of URIs and make no strings. */
+/** Mementos by their place in an order. */
 export interface MementoSequence {
   readonly count: number;
-  /** Whether every URI is printable ASCII without `"`, `<`, `>` and `\`, so needs no escaping. */
-  readonly isPlain: boolean;
   datetimeAt(index: number): number;
   uriAt(index: number): string;
-  uriLengthAt(index: number): number;
-  /** Copies the bytes of a URI; returns the offset behind them. */
-  copyUri(index: number, target: Uint8Array, at: number): number;
 }
 
 const FIRST_URI_BYTES = 1024;
@@ -20,11 +15,6 @@ const STRICT_DECODER = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true }
 const ONE_BYTE_DECODER = new TextDecoder("latin1");
 const ENCODER = new TextEncoder();
 const HTTP = ENCODER.encode("https");
-
-/** 1 for bytes that some format has to escape. */
-const NEEDS_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte <= 0x20 || byte >= 0x7f || '"<>\\'.includes(String.fromCharCode(byte)) ? 1 : 0,
-);
 
 /**
  * Mementos in the order they were added, as columns: sixteen bytes for each, and those of its URI.
@@ -38,7 +28,6 @@ export class MementoList implements MementoSequence {
   readonly #ends: number[] = [];
   #uris: Uint8Array = NO_BYTES;
   #isSorted = true;
-  #isPlain = true;
 
   /** For tests and small lists. */
   static of(mementos: Iterable<Memento>): MementoList {
@@ -56,10 +45,6 @@ export class MementoList implements MementoSequence {
     return this.#isSorted;
   }
 
-  get isPlain(): boolean {
-    return this.#isPlain;
-  }
-
   add(uri: string, datetime: number): void {
     const bytes = ENCODER.encode(uri);
     this.addBytes(bytes, 0, bytes.length, datetime);
@@ -71,14 +56,7 @@ export class MementoList implements MementoSequence {
     const before = index === 0 ? 0 : this.#ends[index - 1];
     const behind = before + end - start;
     if (behind > this.#uris.length) this.#growUris(behind);
-    const uris = this.#uris;
-    let escapes = 0;
-    for (let from = start, to = before; from < end; from++, to++) {
-      const byte = bytes[from];
-      uris[to] = byte;
-      escapes |= NEEDS_ESCAPE[byte];
-    }
-    if (escapes !== 0) this.#isPlain = false;
+    this.#uris.set(bytes.subarray(start, end), before);
     if (index > 0 && datetime < this.#datetimes[index - 1]) this.#isSorted = false;
     this.#datetimes.push(datetime);
     this.#ends.push(behind);
@@ -96,21 +74,15 @@ export class MementoList implements MementoSequence {
     return this.#datetimes[index];
   }
 
-  /** As text. Bytes of a URI that is not UTF-8 are percent-encoded: decoding would change them. */
   uriAt(index: number): string {
-    const bytes = this.#uris.subarray(this.#startAt(index), this.#ends[index]);
-    if (this.#isPlain) return ONE_BYTE_DECODER.decode(bytes);
-    try {
-      return STRICT_DECODER.decode(bytes);
-    } catch {
-      return asciiBytes(ONE_BYTE_DECODER.decode(bytes));
-    }
+    return uriText(this.#uris, this.#startAt(index), this.#ends[index]);
   }
 
   uriLengthAt(index: number): number {
     return this.#ends[index] - this.#startAt(index);
   }
 
+  /** Copies the bytes of a URI; returns the offset behind them. */
   copyUri(index: number, target: Uint8Array, at: number): number {
     return copyRange(this.#uris, this.#startAt(index), this.#ends[index], target, at);
   }
@@ -146,9 +118,19 @@ export class MementoList implements MementoSequence {
   }
 
   #growUris(needed: number): void {
-    const uris = carveBytes(Math.max(FIRST_URI_BYTES, needed, this.#uris.length * 2));
+    const uris = new Uint8Array(Math.max(FIRST_URI_BYTES, needed, this.#uris.length * 2));
     uris.set(this.#uris);
     this.#uris = uris;
+  }
+}
+
+/** Bytes as text. Those of a URI that is not UTF-8 are percent-encoded: decoding would change them. */
+export function uriText(bytes: Uint8Array, start: number, end: number): string {
+  const range = bytes.subarray(start, end);
+  try {
+    return STRICT_DECODER.decode(range);
+  } catch {
+    return asciiBytes(ONE_BYTE_DECODER.decode(range));
   }
 }
 
@@ -158,26 +140,6 @@ export interface Memento {
   readonly uri: string;
   /** Fourteen digits as a number, `20150213094521`, so that their order is the order of time. */
   readonly datetime: number;
-}
-
-const SLAB_BYTES = 16 * 1024;
-const MAX_CARVED_BYTES = 2 * 1024;
-
-let slab = new Uint8Array(0);
-let used = 0;
-
-/**
- * Bytes for a short text: carved from a larger piece, because an array of its own costs more than
- * all that is done with it. A piece lives as long as one of its parts, and no part is used twice.
- */
-export function carveBytes(length: number): Uint8Array {
-  if (length > MAX_CARVED_BYTES) return new Uint8Array(length);
-  if (used + length > slab.length) {
-    slab = new Uint8Array(SLAB_BYTES);
-    used = 0;
-  }
-  used += length;
-  return slab.subarray(used - length, used);
 }
 
 /** What no URI has in it (RFC 3986, 2), besides bytes that are not ASCII. */

@@ -168,7 +168,7 @@ class LinkTimeMapReader extends FedReader {
     if ((relations & MEMENTO) !== 0) {
       const datetime = this.#datetime(bytes, DATETIME);
       if (datetime === undefined) this.draft.addFault(bytes, start, end);
-      else this.draft.addMemento(bytes, scanner.targetStart, scanner.targetEnd, datetime);
+      else this.draft.addBytes(bytes, scanner.targetStart, scanner.targetEnd, datetime);
     }
     if (rel === -1) this.draft.addFault(bytes, start, end);
     else if ((relations & ~MEMENTO) !== 0) this.#takeOther(bytes, relations);

@@ -1,6 +1,6 @@
 import { skipBlanks } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
-import { carveBytes, MementoList } from "./memento-list.ts";
+import { MementoList } from "./memento-list.ts";
 
 /** Another TimeMap that a TimeMap names: itself, a page, or the same in another format. */
 export interface TimeMapLink {
@@ -56,6 +56,7 @@ export interface TimeMapReader {
 
 const MAX_FAULT_BYTES = 200;
 const DECODER = new TextDecoder();
+const ENCODER = new TextEncoder();
 
 /** What is known of a TimeMap while it is read. */
 export class TimeMapDraft {
@@ -79,7 +80,13 @@ export class TimeMapDraft {
   }
 
   /** @throws MM_LIMIT for one too many. */
-  addMemento(bytes: Uint8Array, start: number, end: number, datetime: number): void {
+  addMemento(uri: string, datetime: number): void {
+    const bytes = ENCODER.encode(uri);
+    this.addBytes(bytes, 0, bytes.length, datetime);
+  }
+
+  /** The same of a URI in bytes. */
+  addBytes(bytes: Uint8Array, start: number, end: number, datetime: number): void {
     if (skipBlanks(bytes, start, end) >= end) {
       this.addFault(bytes, start, end);
       return;
@@ -191,7 +198,7 @@ export abstract class FedReader implements TimeMapReader {
     if (bytes === this.#held) {
       bytes.copyWithin(0, from, end);
     } else {
-      if (rest > this.#held.length) this.#held = carveBytes(rest * 2);
+      if (rest > this.#held.length) this.#held = new Uint8Array(rest * 2);
       this.#held.set(bytes.subarray(from, end));
     }
     this.#scanAt = Math.max(MIN_SCAN_BYTES, rest * 2);

@@ -12,7 +12,6 @@ import {
   type TimeMapPaging,
   writtenRange,
 } from "./timemap-document.ts";
-import { copyRange } from "../bytes/bytes.ts";
 import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
 
 /**
@@ -42,11 +41,18 @@ import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
  * 20180101000000 {"uri": "http://x.example/1", "rel": "first last memento", "datetime": "Mon, 01 Jan 2018 00:00:00 GMT"}
  * ```
  */
-export function writeTimeMap(
+export function* writeTimeMap(
   document: TimeMapDocument,
   format: TimeMapFormat,
 ): Generator<Uint8Array, void, undefined> {
-  return WRITERS[format].timeMap(document);
+  let block = "";
+  for (const text of WRITERS[format].timeMap(document)) {
+    block += text;
+    if (block.length < BLOCK_LENGTH) continue;
+    yield ENCODER.encode(block);
+    block = "";
+  }
+  yield ENCODER.encode(block);
 }
 
 /**
@@ -59,168 +65,78 @@ export function describeMemento(
   format: TimeMapFormat,
   closest: number,
 ): Uint8Array {
-  return WRITERS[format].description(document, closest);
-}
-
-const WRITERS = {
-  link: { timeMap: linkTimeMap, description: linkDescription },
-  json: { timeMap: jsonTimeMap, description: jsonDescription },
-  cdxj: { timeMap: cdxjTimeMap, description: cdxjDescription },
-};
-
-const BLOCK_BYTES = 64 * 1024;
-/** What the last text of a block is expected to have beyond it. */
-const SPARE_BYTES = 1024;
-const NO_BYTES = new Uint8Array(0);
-/** The most bytes of UTF-8 that a UTF-16 unit takes. */
-const MAX_BYTES_OF_UNIT = 3;
-const ENCODER = new TextEncoder();
-
-/**
- * Gathers what is written in blocks of about 64 KiB.
- *
- * To write bytes directly, reserve room first, write into `bytes` from `at`, and set `at`.
- */
-class BlockWriter {
-  bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
-  at = 0;
-  #nextCapacity: number;
-
-  /** @param expectedBytes of all that will be written, so that short texts take little room. */
-  constructor(expectedBytes: number) {
-    this.#nextCapacity = Math.min(BLOCK_BYTES + SPARE_BYTES, expectedBytes);
-  }
-
-  /** Whether a block is ready to be taken. */
-  get isFull(): boolean {
-    return this.at >= BLOCK_BYTES;
-  }
-
-  /** Makes room for this many bytes. */
-  reserve(length: number): void {
-    const needed = this.at + length;
-    if (needed <= this.bytes.length) return;
-    const larger = new Uint8Array(Math.max(needed, this.#nextCapacity));
-    larger.set(this.bytes.subarray(0, this.at));
-    this.bytes = larger;
-    this.#nextCapacity = larger.length * 2;
-  }
-
-  text(text: string): void {
-    this.reserve(text.length * MAX_BYTES_OF_UNIT);
-    this.at += ENCODER.encodeInto(text, this.bytes.subarray(this.at)).written;
-  }
-
-  /** The same of ASCII, which is short in most places. */
-  ascii(text: string): void {
-    this.reserve(text.length);
-    const { bytes } = this;
-    let { at } = this;
-    for (let i = 0; i < text.length; i++) bytes[at++] = text.charCodeAt(i);
-    this.at = at;
-  }
-
-  /** The URI of a memento. */
-  uri({ mementos }: TimeMapDocument, index: number): void {
-    this.reserve(mementos.uriLengthAt(index));
-    this.at = mementos.copyUri(index, this.bytes, this.at);
-  }
-
-  /** Takes what was gathered; the block is the taker's. */
-  take(): Uint8Array<ArrayBuffer> {
-    const block = this.bytes.subarray(0, this.at);
-    this.bytes = NO_BYTES;
-    this.#nextCapacity = BLOCK_BYTES + SPARE_BYTES;
-    this.at = 0;
-    return block;
-  }
-}
-
-/** What bytes are written as that would end a target, or a line; others are undefined. */
-const ESCAPES: readonly (Uint8Array | undefined)[] = Array.from({ length: 256 }, (_, byte) =>
-  byte < 0x20 || byte === 0x7f || byte === 0x3c || byte === 0x3e
-    ? ENCODER.encode(percentEncoded(byte))
-    : undefined,
-);
-
-/** Writes a TimeMap in link-format, in blocks; see `writeTimeMap`. */
-function* linkTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
-  const { mementos, paging, original } = document;
-  const { start, end } = writtenRange(document);
-  const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
-  out.text(link(original, 'rel="original"'));
-  const page =
-    paging?.current === undefined ? "" : times(pageEntry(document, paging, paging.current, "link"));
-  out.text(link(selfUri(document, "link"), `rel="self"; type="${TIMEMAP_TYPES.link}"${page}`));
-  const marked = new Map(landmarks(mementos.count).map(({ index, rels }) => [index, rels]));
-  for (let i = start; i < end; i++) {
-    writeMemento(out, document, i, marked.get(i) ?? NO_RELS);
-    if (out.isFull) yield out.take();
-  }
-  if (paging !== undefined) {
-    for (let i = 0; i < paging.pages.length; i++) {
-      if (i === paging.current) continue;
-      const entry = pageEntry(document, paging, i, "link");
-      out.text(link(entry.uri, `rel="timemap"; type="${TIMEMAP_TYPES.link}"${times(entry)}`));
-      if (out.isFull) yield out.take();
-    }
-  }
-  out.text(relatedLinks(document));
-  yield out.take();
-}
-
-/** Writes the mementos around a moment, in link-format, in a block. */
-function linkDescription(document: TimeMapDocument, closest: number): Uint8Array {
-  const out = new BlockWriter(4096);
-  out.text(link(document.original, 'rel="original"'));
-  for (const { index, rels } of landmarks(document.mementos.count, closest)) {
-    // "closest" is not a registered relation: it is what the description is of.
-    const registered = rels.filter((rel) => rel !== "closest");
-    writeMemento(out, document, index, registered);
-  }
-  out.text(relatedLinks(document));
-  return out.take();
+  return ENCODER.encode(WRITERS[format].description(document, closest));
 }
 
 /** The value of the `Link` header of a TimeGate's answer: what a description says, in ASCII. */
 export function timeGateLinks(document: TimeMapDocument, closest: number): string {
-  const text = new TextDecoder().decode(linkDescription(document, closest));
-  return text
+  return linkDescription(document, closest)
     .trimEnd()
     .replaceAll("\n", " ")
     .replaceAll(/[^\x20-\x7e]+/g, encodeURIComponent);
 }
 
-const NO_RELS: readonly string[] = [];
+type Texts = Generator<string, void, undefined>;
 
-function writeMemento(
-  out: BlockWriter,
-  document: TimeMapDocument,
-  index: number,
-  rels: readonly string[],
-): void {
-  const { mementos } = document;
-  out.ascii("<");
-  const uriStart = out.at;
-  out.uri(document, index);
-  if (!mementos.isPlain) escapeFrom(out, uriStart);
-  const rel = rels.length === 0 ? "memento" : `${rels.join(" ")} memento`;
-  out.ascii(`>; rel="${rel}"; datetime="${formatHttpDate(mementos.datetimeAt(index))}",\n`);
+interface Writer {
+  readonly timeMap: (document: TimeMapDocument) => Texts;
+  readonly description: (document: TimeMapDocument, closest: number) => string;
 }
 
-/** Escapes what was written last. */
-function escapeFrom(out: BlockWriter, start: number): void {
-  let at = start;
-  while (at < out.at && ESCAPES[out.bytes[at]] === undefined) at++;
-  if (at === out.at) return;
-  const raw = out.bytes.slice(at, out.at);
-  out.reserve(raw.length * 3);
-  for (const byte of raw) {
-    const escape = ESCAPES[byte];
-    if (escape === undefined) out.bytes[at++] = byte;
-    else at = copyRange(escape, 0, escape.length, out.bytes, at);
+const WRITERS: Readonly<Record<TimeMapFormat, Writer>> = {
+  link: { timeMap: linkTimeMap, description: linkDescription },
+  json: { timeMap: jsonTimeMap, description: jsonDescription },
+  cdxj: { timeMap: cdxjTimeMap, description: cdxjDescription },
+};
+
+const BLOCK_LENGTH = 64 * 1024;
+const ENCODER = new TextEncoder();
+const NO_RELS: readonly string[] = [];
+
+/** The mementos that are written, each with what it stands out as. */
+function* writtenMementos(
+  document: TimeMapDocument,
+  write: (document: TimeMapDocument, index: number, rels: readonly string[]) => string,
+): Texts {
+  const marked = new Map(
+    landmarks(document.mementos.count).map(({ index, rels }) => [index, rels]),
+  );
+  const { start, end } = writtenRange(document);
+  for (let i = start; i < end; i++) yield write(document, i, marked.get(i) ?? NO_RELS);
+}
+
+function* linkTimeMap(document: TimeMapDocument): Texts {
+  const { paging } = document;
+  yield link(document.original, 'rel="original"');
+  const page =
+    paging?.current === undefined ? "" : times(pageEntry(document, paging, paging.current, "link"));
+  yield link(selfUri(document, "link"), `rel="self"; type="${TIMEMAP_TYPES.link}"${page}`);
+  yield* writtenMementos(document, linkMemento);
+  for (const i of paging?.pages.keys() ?? []) {
+    if (paging === undefined || i === paging.current) continue;
+    const entry = pageEntry(document, paging, i, "link");
+    yield link(entry.uri, `rel="timemap"; type="${TIMEMAP_TYPES.link}"${times(entry)}`);
   }
-  out.at = at;
+  yield relatedLinks(document);
+}
+
+function linkDescription(document: TimeMapDocument, closest: number): string {
+  const links = landmarks(document.mementos.count, closest).map(({ index, rels }) => {
+    // "closest" is not a registered relation: it is what the description is of.
+    const registered = rels.filter((rel) => rel !== "closest");
+    return linkMemento(document, index, registered);
+  });
+  return link(document.original, 'rel="original"') + links.join("") + relatedLinks(document);
+}
+
+function linkMemento(
+  { mementos }: TimeMapDocument,
+  index: number,
+  rels: readonly string[],
+): string {
+  const rel = rels.length === 0 ? "memento" : `${rels.join(" ")} memento`;
+  const datetime = formatHttpDate(mementos.datetimeAt(index));
+  return `<${safe(mementos.uriAt(index))}>; rel="${rel}"; datetime="${datetime}",\n`;
 }
 
 /** TimeMaps in all formats, and the TimeGate. */
@@ -248,58 +164,48 @@ function safe(target: string): string {
   return target.replaceAll(/[\p{Cc}<>]/gu, encodeURIComponent);
 }
 
-function percentEncoded(byte: number): string {
-  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-}
-
-/** Writes a TimeMap in JSON, in blocks; see `writeTimeMap`. */
-function* jsonTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
+function* jsonTimeMap(document: TimeMapDocument): Texts {
   const { mementos, paging, original } = document;
-  const { start, end } = writtenRange(document);
-  const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
-  out.text(`{\n  "original_uri": ${quoted(original)},\n`);
-  out.text(`  "self": ${quoted(selfUri(document, "json"))},\n`);
+  yield `{\n  "original_uri": ${quoted(original)},\n`;
+  yield `  "self": ${quoted(selfUri(document, "json"))},\n`;
   if (paging !== undefined && paging.current === undefined) {
-    out.text(`  "timemap_index": [\n${indexText(document, paging)}\n  ],\n`);
+    const pages = pageObjects(document, paging, "json").map(
+      (page) => `    ${JSON.stringify(page)}`,
+    );
+    yield `  "timemap_index": [\n${pages.join(",\n")}\n  ],\n`;
   } else {
-    out.text('  "mementos": {\n    "list": [\n');
-    for (let i = start; i < end; i++) {
-      if (i > start) out.text(",\n");
-      writeItem(out, document, i);
-      if (out.isFull) yield out.take();
-    }
+    yield '  "mementos": {\n    "list": [\n';
+    const { start } = writtenRange(document);
+    yield* writtenMementos(document, (_document, i) => {
+      const item = `      ${jsonMemento(document, i, "      ")}`;
+      return i === start ? item : `,\n${item}`;
+    });
     const marks = landmarkText(document, landmarks(mementos.count));
-    out.text(`\n    ]${marks === "" ? "" : ",\n"}${marks}\n  },\n`);
-    if (paging?.current !== undefined)
-      out.text(`${pagesText(document, paging, paging.current)},\n`);
+    yield `\n    ]${marks === "" ? "" : ",\n"}${marks}\n  },\n`;
+    if (paging?.current !== undefined) {
+      yield `  "pages": ${JSON.stringify(neighbours(document, paging, paging.current, "json"))},\n`;
+    }
   }
-  out.text(relatedText(document));
-  yield out.take();
+  yield relatedText(document);
 }
 
-/** Writes the mementos around a moment, in JSON, in a block. */
-function jsonDescription(document: TimeMapDocument, closest: number): Uint8Array {
+function jsonDescription(document: TimeMapDocument, closest: number): string {
   const marks = landmarkText(document, landmarks(document.mementos.count, closest));
-  return ENCODER.encode(
-    `{\n  "original_uri": ${quoted(document.original)},\n  "mementos": {\n${marks}\n  },\n${relatedText(document)}`,
-  );
+  return `{\n  "original_uri": ${quoted(document.original)},\n  "mementos": {\n${marks}\n  },\n${relatedText(document)}`;
 }
 
-/** The prev and next pages, as the JSON of a member. */
-function pagesMember(
-  document: TimeMapDocument,
-  paging: TimeMapPaging,
-  current: number,
-  format: "json" | "cdxj",
-): Record<string, PageObject> {
-  const pages: Record<string, PageObject> = {};
-  const add = (name: string, page: number): void => {
-    if (page < 0 || page >= paging.pages.length) return;
-    pages[name] = pageObject(pageEntry(document, paging, page, format));
-  };
-  add("prev", current - 1);
-  add("next", current + 1);
-  return pages;
+function jsonMemento({ mementos }: TimeMapDocument, index: number, indent: string): string {
+  const datetime = formatRfc3339(mementos.datetimeAt(index));
+  const uri = quoted(mementos.uriAt(index));
+  return `{\n${indent}  "datetime": "${datetime}",\n${indent}  "uri": ${uri}\n${indent}}`;
+}
+
+function landmarkText(document: TimeMapDocument, marks: readonly Landmark[]): string {
+  return marks
+    .flatMap(({ index, rels }) =>
+      rels.map((rel) => `    "${rel}": ${jsonMemento(document, index, "    ")}`),
+    )
+    .join(",\n");
 }
 
 interface PageObject {
@@ -312,42 +218,23 @@ function pageObject({ from, until, uri }: PageEntry): PageObject {
   return { from: formatRfc3339(from), until: formatRfc3339(until), uri };
 }
 
-function writeItem(out: BlockWriter, document: TimeMapDocument, index: number): void {
-  const { mementos } = document;
-  const datetime = formatRfc3339(mementos.datetimeAt(index));
-  out.ascii(`      {\n        "datetime": "${datetime}",\n        "uri": `);
-  if (mementos.isPlain) {
-    out.ascii('"');
-    out.uri(document, index);
-    out.ascii('"');
-  } else {
-    out.text(quoted(mementos.uriAt(index)));
-  }
-  out.ascii("\n      }");
+function pageObjects(
+  document: TimeMapDocument,
+  paging: TimeMapPaging,
+  format: "json" | "cdxj",
+): PageObject[] {
+  return paging.pages.map((_, page) => pageObject(pageEntry(document, paging, page, format)));
 }
 
-function landmarkText({ mementos }: TimeMapDocument, marks: readonly Landmark[]): string {
-  const members: string[] = [];
-  for (const { index, rels } of marks) {
-    const datetime = formatRfc3339(mementos.datetimeAt(index));
-    const uri = quoted(mementos.uriAt(index));
-    for (const rel of rels) {
-      members.push(`    "${rel}": {\n      "datetime": "${datetime}",\n      "uri": ${uri}\n    }`);
-    }
-  }
-  return members.join(",\n");
-}
-
-function indexText(document: TimeMapDocument, paging: TimeMapPaging): string {
-  return paging.pages
-    .map(
-      (_, page) => `    ${JSON.stringify(pageObject(pageEntry(document, paging, page, "json")))}`,
-    )
-    .join(",\n");
-}
-
-function pagesText(document: TimeMapDocument, paging: TimeMapPaging, current: number): string {
-  return `  "pages": ${JSON.stringify(pagesMember(document, paging, current, "json"))}`;
+/** The pages before and behind one, those there are. */
+function neighbours(
+  document: TimeMapDocument,
+  paging: TimeMapPaging,
+  current: number,
+  format: "json" | "cdxj",
+): { readonly prev?: PageObject | undefined; readonly next?: PageObject | undefined } {
+  const pages = pageObjects(document, paging, format);
+  return { prev: pages[current - 1], next: pages[current + 1] };
 }
 
 function relatedText(document: TimeMapDocument): string {
@@ -366,41 +253,29 @@ function quoted(text: string): string {
 
 const CONTEXT = '!context ["https://oduwsdl.github.io/contexts/memento"]\n';
 
-/** Writes a TimeMap in CDXJ, in blocks; see `writeTimeMap`. */
-function* cdxjTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
-  const { mementos, paging, original } = document;
-  const { start, end } = writtenRange(document);
-  const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
-  out.text(CONTEXT);
-  out.text(`!id {"uri": ${quoted(selfUri(document, "cdxj"))}}\n`);
-  out.text(headers(document));
+function* cdxjTimeMap(document: TimeMapDocument): Texts {
+  const { paging } = document;
+  yield CONTEXT;
+  yield `!id {"uri": ${quoted(selfUri(document, "cdxj"))}}\n`;
+  yield cdxjHeaders(document);
   if (paging?.current !== undefined) {
-    const pages = pagesMember(document, paging, paging.current, "cdxj");
-    out.text(`!meta ${JSON.stringify({ pages })}\n`);
+    const pages = neighbours(document, paging, paging.current, "cdxj");
+    yield `!meta ${JSON.stringify({ pages })}\n`;
   } else if (paging !== undefined) {
-    const index = paging.pages.map((_, i) => pageObject(pageEntry(document, paging, i, "cdxj")));
-    out.text(`!meta ${JSON.stringify({ timemap_index: index })}\n`);
+    const pages = pageObjects(document, paging, "cdxj");
+    yield `!meta ${JSON.stringify({ timemap_index: pages })}\n`;
   }
-  const marked = new Map(landmarks(mementos.count).map(({ index, rels }) => [index, rels]));
-  for (let i = start; i < end; i++) {
-    const rels = marked.get(i);
-    if (rels === undefined && mementos.isPlain) writeLine(out, document, i);
-    else out.text(line(document, i, rels ?? []));
-    if (out.isFull) yield out.take();
-  }
-  yield out.take();
+  yield* writtenMementos(document, cdxjMemento);
 }
 
-/** Writes the mementos around a moment, in CDXJ, in a block. */
-function cdxjDescription(document: TimeMapDocument, closest: number): Uint8Array {
-  let text = CONTEXT + headers(document);
-  for (const { index, rels } of landmarks(document.mementos.count, closest)) {
-    text += line(document, index, rels);
-  }
-  return ENCODER.encode(text);
+function cdxjDescription(document: TimeMapDocument, closest: number): string {
+  const lines = landmarks(document.mementos.count, closest).map(({ index, rels }) =>
+    cdxjMemento(document, index, rels),
+  );
+  return CONTEXT + cdxjHeaders(document) + lines.join("");
 }
 
-function headers(document: TimeMapDocument): string {
+function cdxjHeaders(document: TimeMapDocument): string {
   return (
     '!keys ["memento_datetime_YYYYMMDDhhmmss"]\n' +
     `!meta {"original_uri": ${quoted(document.original)}}\n` +
@@ -411,17 +286,12 @@ function headers(document: TimeMapDocument): string {
   );
 }
 
-/** A line as a text, of any memento. */
-function line({ mementos }: TimeMapDocument, index: number, rels: readonly string[]): string {
+function cdxjMemento(
+  { mementos }: TimeMapDocument,
+  index: number,
+  rels: readonly string[],
+): string {
   const datetime = mementos.datetimeAt(index);
   const rel = [...rels, "memento"].join(" ");
   return `${formatDatetime(datetime)} {"uri": ${quoted(mementos.uriAt(index))}, "rel": "${rel}", "datetime": "${formatHttpDate(datetime)}"}\n`;
-}
-
-/** The same for one that stands out in nothing and needs no escapes, as most. */
-function writeLine(out: BlockWriter, document: TimeMapDocument, index: number): void {
-  const datetime = document.mementos.datetimeAt(index);
-  out.ascii(`${formatDatetime(datetime)} {"uri": "`);
-  out.uri(document, index);
-  out.ascii(`", "rel": "memento", "datetime": "${formatHttpDate(datetime)}"}\n`);
 }

@@ -126,7 +126,6 @@ describe("mergeTimeMaps", () => {
   it("has nothing where there is nothing", () => {
     const map = merged([{ archive: 0, list: [] }]);
     expect([map.count, map.closest(20150101000000), map.pages(5)]).toEqual([0, -1, []]);
-    expect(map.isPlain).toBe(true);
   });
 
   it("refuses more sources than it can number", () => {

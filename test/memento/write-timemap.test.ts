@@ -220,11 +220,11 @@ describe("writeTimeMap", () => {
     expect([...read(Buffer.concat(blocks)).mementos]).toEqual([...mementos]);
   });
 
-  it("keeps the bytes of a URI that is not UTF-8, except for those that end a link", () => {
+  it("percent-encodes the bytes of a URI that is not UTF-8, and those that end a link", () => {
     const mementos = new MementoList();
     mementos.addBytes(Buffer.from("http://h/\xe9<>\n", "latin1"), 0, 13, 20080409203051);
     const text = written({ ...EXAMPLE, mementos }, "link").toString("latin1");
-    expect(text).toContain("<http://h/\xe9%3C%3E%0A>; rel");
+    expect(text).toContain("<http://h/%E9%3C%3E%0A>; rel");
   });
 
   it("lets no original end a link", () => {
