@@ -34,6 +34,7 @@ export default defineConfig({
       project("faults", ["test/faults/**/*.test.ts"]),
       project("peers", ["test/peers/**/*.test.ts"]),
       project("spark", ["test/spark/**/*.test.ts"]),
+      project("attack", ["test/attack/**/*.test.ts"]),
       project("browsers", ["test/page/browser/**/*.test.ts"]),
     ],
   },

@@ -12,7 +12,7 @@ const ALONE = [
 /** Of `npm run test:all`, see vitest.all.config.ts. */
 const ELSEWHERE = [
   "test/**/*.slow.test.ts",
-  "test/{faults,peers,spark}/**",
+  "test/{attack,faults,peers,spark}/**",
   "test/page/browser/**",
 ];
 

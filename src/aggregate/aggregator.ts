@@ -16,6 +16,10 @@ import {
   type SessionObserver,
   systemClock,
 } from "./session.ts";
+import { nextTurn } from "../http/next-turn.ts";
+
+/** So many mementos take so long to merge that others have their turns between two such merges. */
+const LONG = 2000;
 
 /** How an aggregator asks. Every member may be left out. */
 export interface AggregatorOptions {
@@ -156,6 +160,8 @@ export class Aggregator {
       waitMs,
       signal,
     );
+    const found = waited.reduce((sum, { ask }) => sum + (ask.answer?.mementos.count ?? 0), 0);
+    if (found > LONG) await nextTurn();
     const outcomes = waited.map(({ ask }) => ask.outcome ?? this.#outcomeOf(ask));
     for (const ask of asks) ask.isWaitedFor = false;
     const merged = mergeTimeMaps(

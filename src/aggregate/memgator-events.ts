@@ -246,7 +246,7 @@ export class MemgatorLogFile implements SessionObserver {
 
   #open(): number {
     try {
-      return openSync(this.#path, "a");
+      return openSync(this.#path, "a", 0o640);
     } catch (error) {
       throw outputError(error, this.#path);
     }

@@ -30,6 +30,8 @@ export interface OutputStreams {
   readonly interrupt?: Interrupt | undefined;
   /** The file is needed only while the process runs: nobody waits for the disk. */
   readonly isScratch?: boolean | undefined;
+  /** Only its owner may read the file. */
+  readonly isPrivate?: boolean | undefined;
 }
 
 /**
@@ -106,7 +108,7 @@ class StreamOutput implements Output {
 }
 
 async function openTarget(path: string, streams: OutputStreams): Promise<FileOutput> {
-  const { interrupt, isScratch = false } = streams;
+  const { interrupt, isScratch = false, isPrivate = false } = streams;
   try {
     const before = await stat(path).catch((error: unknown) => {
       if (systemCode(error) === "ENOENT") return undefined;
@@ -126,12 +128,12 @@ async function openTarget(path: string, streams: OutputStreams): Promise<FileOut
     const temporary = temporaryPath(target);
     // Made and registered in one go: an interruption in between would leave it behind.
     checkSignal(interrupt?.signal);
-    closeSync(openSync(temporary, "wx"));
+    closeSync(openSync(temporary, "wx", isPrivate ? 0o600 : undefined));
     const release = interrupt?.onCleanUp(() => {
       rmSync(temporary, { force: true });
     });
     const file = await open(temporary, "r+");
-    if (before !== undefined) await file.chmod(before.mode);
+    if (before !== undefined && !isPrivate) await file.chmod(before.mode);
     return new FileOutput(path, file, { temporary, target, isScratch, release });
   } catch (error) {
     throw outputError(error, path);

@@ -23,13 +23,13 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** Writes a small JSON file, whole or not at all. */
+/** Writes a small JSON file for its owner, whole or not at all: addresses in it may have passwords. */
 export async function writeJson(
   path: string,
   value: unknown,
   interrupt?: Interrupt,
 ): Promise<void> {
-  await withOutput(path, { stdout: process.stdout, interrupt }, (output) =>
+  await withOutput(path, { stdout: process.stdout, interrupt, isPrivate: true }, (output) =>
     output.write(new TextEncoder().encode(`${JSON.stringify(value)}\n`)),
   );
 }

@@ -28,6 +28,8 @@ export interface NodeClientOptions {
   readonly idleTimeoutMs?: number | undefined;
   /** How long an unused connection is kept; default 10 s. Servers may keep it for ever. */
   readonly keptOpenMs?: number | undefined;
+  /** Connections to one origin; more requests wait. Default 8. */
+  readonly connections?: number | undefined;
   /** Redirects of one request; default 5. */
   readonly maxRedirects?: number | undefined;
   /** How names become addresses; default the system's way. */
@@ -60,7 +62,7 @@ export class NodeClient implements HttpClient {
     this.#options = options;
     this.#connections = new Connections({
       connectTimeoutMs: headersTimeoutMs,
-      connections: MAX_CONNECTIONS,
+      connections: options.connections ?? MAX_CONNECTIONS,
       maxHeaderBytes: MAX_HEADER_BYTES,
       keptOpenMs,
       mayBePrivate: (origin) =>

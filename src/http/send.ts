@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { nextTurn } from "./next-turn.ts";
 import { type HttpRequest, INTERNAL_ERROR, problemReply, type Reply } from "./reply.ts";
 
 /** A request of `node:http`, or of a framework on top of it. */
@@ -80,7 +81,7 @@ function startNext(socket: Socket): void {
 /** Small enough that a thousand slow readers hold little, large enough to be quick. */
 const CHUNK_BYTES = 65_536;
 /** A reader that takes less than a chunk in this time is disconnected. */
-const MAX_CHUNK_MS = 30_000;
+const MAX_CHUNK_MS = 10_000;
 
 /**
  * Sends a reply, a chunk at a time; waits for the reader after each.
@@ -104,6 +105,7 @@ export async function sendReply(
     }
     for await (const chunk of isWhole(body) ? chunksOf(body) : body) {
       if (!(await isTaken(response, chunk, maxChunkMs))) return;
+      await nextTurn();
     }
     response.end();
   } catch (error) {

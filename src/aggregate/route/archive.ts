@@ -130,7 +130,9 @@ function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
   const text = (name: string): string | undefined => member(name, asText, "a text is expected");
   const address = (name: string): string | undefined => {
     text(name);
-    return member(name, asAddress, "an address with http:// or https:// is expected");
+    const found = member(name, asAddress, "an address with http:// or https:// is expected");
+    if (found === undefined || !namesUser(found)) return found;
+    throw fault(`${quote(name)} names a user; archives are asked without passwords`);
   };
   const prefix = (name: string): string | undefined => address(name)?.replace(/(?<!\/)$/, "/");
   const number = (
@@ -189,6 +191,11 @@ function asText(value: unknown): string | undefined {
 function asAddress(value: unknown): string | undefined {
   const text = asText(value);
   return text !== undefined && isWebAddress(text) && URL.canParse(text) ? text : undefined;
+}
+
+function namesUser(address: string): boolean {
+  const { username, password } = new URL(address);
+  return username !== "" || password !== "";
 }
 
 /** Lists that are made by scripts have it as a text. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -223,10 +224,17 @@ export function mapFolder(env: Readonly<Record<string, string | undefined>> = pr
   return join(caches, "mementomap", "maps");
 }
 
+/** File systems take 255 bytes, which a suffix and temporary names need some of. */
+function fileNameOf(id: string): string {
+  const name = encodeURIComponent(id);
+  if (name.length <= 200) return name;
+  return `${name.slice(0, 150)}-${createHash("sha256").update(id).digest("hex").slice(0, 16)}`;
+}
+
 function placeOf(archive: Archive, folder: string): MapPlace | undefined {
   const { id, mementomap } = archive;
   if (mementomap === undefined) return undefined;
-  const path = join(folder, `${encodeURIComponent(id)}.ukvs`);
+  const path = join(folder, `${fileNameOf(id)}.ukvs`);
   if (mementomap === DISCOVERED) {
     return { path, address: homeOf(archive), isDirect: false };
   }

@@ -32,6 +32,8 @@ export interface AggregatorServiceOptions extends ServiceOptions {
   readonly base?: string | undefined;
   /** What is asked of every request that does not say otherwise; looked at for each. */
   readonly defaults?: Omit<RouteRequest, "uri"> | undefined;
+  /** Ignores what clients say to force requests to archives; default false. */
+  readonly ignoresForced?: boolean | undefined;
   /** Lookups at once; more are answered 503. Default 5,000. */
   readonly maxLookups?: number | undefined;
   /** Mementos of a page of a TimeMap; default 1 million, so that nearly all come whole. */

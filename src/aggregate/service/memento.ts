@@ -4,10 +4,16 @@ import type { HttpRequest, HttpResponse } from "../../http/http-client.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { isRedirect, MAX_REDIRECTS, redirectTarget } from "../../http/redirects.ts";
 import { ClientFault, problemReply, type Reply } from "../../http/reply.ts";
+import { OpenReplies } from "../../http/open-replies.ts";
 import { formatHttpDate } from "../../memento/datetime.ts";
 import { aggregationHeaders, headerUri } from "./aggregation-reply.ts";
 import type { MementoClient } from "./exchange.ts";
 import type { Found } from "./timemap.ts";
+
+/** To one archive, for readers of its mementos. */
+const CONNECTIONS = 64;
+/** Mementos that one client reads at once: a connection to the archive is kept for each. */
+const READ_AT_ONCE = new OpenReplies(8);
 
 /** A client for mementos: archives of the list may be at private addresses, other servers may not. */
 export function mementoClient(
@@ -18,7 +24,7 @@ export function mementoClient(
     router.archives.some(
       ({ timemap, timegate }) => isAt(origin, timemap) || isAt(origin, timegate),
     );
-  return new NodeClient({ ...options, trustedOrigins: { includes } });
+  return new NodeClient({ ...options, trustedOrigins: { includes }, connections: CONNECTIONS });
 }
 
 function isAt(origin: string, address: string | undefined): boolean {
@@ -47,12 +53,11 @@ const SANDBOX = "sandbox allow-scripts allow-forms allow-popups";
  *
  * Holds one chunk. Private addresses are not reached, and what is longer than `maxProxyBytes` is cut off.
  */
-export async function proxyReply({
-  exchange,
-  aggregation,
-  preferences,
-  datetime,
-}: Found): Promise<Reply> {
+export function proxyReply(found: Found): Promise<Reply> {
+  return READ_AT_ONCE.of(found.exchange.client.address, () => passOn(found));
+}
+
+async function passOn({ exchange, aggregation, preferences, datetime }: Found): Promise<Reply> {
   const { client, maxProxyBytes: maxBytes = 256 * 2 ** 20 } = exchange.options;
   const { method } = exchange.request;
   const closest = aggregation.mementos.at(aggregation.mementos.closest(datetime));

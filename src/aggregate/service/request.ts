@@ -25,10 +25,14 @@ export function lookupRequest(
 ): LookupRequest {
   const uri = originalUri(rawUri);
   const preferences = readPreferences(request.headers);
-  const { cacheControl, isBroadcast, waitMs } = preferences;
+  const { waitMs } = preferences;
   const route = routeRequest(preferences, options, uri);
   const network = teachingNetwork(client.address);
-  const isForced = isBroadcast || cacheControl === "no-cache";
+  const mayForce = options.ignoresForced !== true;
+  const isBroadcast = preferences.isBroadcast && mayForce;
+  const isFresh = preferences.cacheControl === "no-cache";
+  const cacheControl = isFresh && !mayForce ? undefined : preferences.cacheControl;
+  const isForced = isBroadcast || (isFresh && mayForce);
   const more = { cacheControl, isBroadcast, waitMs, network, isForced };
   return { request: { ...route, ...more }, preferences };
 }

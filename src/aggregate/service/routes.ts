@@ -1,6 +1,7 @@
 import { MAX_ORIGINAL_LENGTH } from "../../http/original-uri.ts";
 import { HOLDINGS_SCHEMAS } from "../../http/schemas.ts";
 import { openApiReply } from "../../http/openapi.ts";
+import { OpenReplies } from "../../http/open-replies.ts";
 import { type Problem, problemReply, type Reply } from "../../http/reply.ts";
 import type { Route } from "../../http/router.ts";
 import { requestFault } from "../../http/service.ts";
@@ -27,6 +28,9 @@ import {
   timeGateReply,
   timeMapReply,
 } from "./timemap.ts";
+
+/** Streams of events of one client at once. */
+const LISTENERS = new OpenReplies(10);
 
 type AggregatorRoute = Route<Exchange>;
 type Params = Found["params"];
@@ -147,7 +151,8 @@ export const ROUTES: readonly AggregatorRoute[] = [
   get("monitor", "/monitor", {
     summary: "Events as they happen",
     replies: EVENTS,
-    answer: ({ options }) => monitorReply(options.monitor),
+    answer: ({ options, client }) =>
+      LISTENERS.of(client.address, () => monitorReply(options.monitor)),
   }),
   get("health", "/health", {
     summary: "Whether the service works, and what does not; 503 if no archive can be asked",

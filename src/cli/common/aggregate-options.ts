@@ -209,6 +209,10 @@ export const AGGREGATE_OPTIONS = {
   },
   "max-shrink": { ...MAX_SHRINK_OPTION, isSetting: true },
   "allow-private": { ...ALLOW_PRIVATE_OPTION, isSetting: true },
+  "ignore-forced": {
+    help: "Ignore what forces requests to archives: Prefer: routing=off, Cache-Control: no-cache.",
+    isSetting: true,
+  },
 } as const satisfies OptionTable;
 
 /** Larger values are almost certainly typos. */

@@ -133,6 +133,7 @@ async function serveHere(
         return reload.preferences;
       },
       base: values.base,
+      ignoresForced: values["ignore-forced"],
       monitor,
       metrics,
       servesMetrics: values["metrics-port"] === undefined,

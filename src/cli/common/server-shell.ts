@@ -150,7 +150,7 @@ function accessLogOf(
   if (path === undefined) return undefined;
   if (path === "-") return new AccessLog(stdout, (error) => onError(String(error)));
   try {
-    appendFileSync(path, "");
+    appendFileSync(path, "", { mode: 0o640 });
   } catch (error) {
     throw outputError(error, path);
   }
@@ -180,7 +180,7 @@ export class AccessLog {
   ) {
     this.#write =
       typeof target === "string"
-        ? (lines) => appendFileSync(target, lines)
+        ? (lines) => appendFileSync(target, lines, { mode: 0o640 })
         : (lines) => void target.write(lines);
     this.#onError = onError;
   }
