@@ -87,11 +87,10 @@ export function hostGroups(seed: number, lines: number): HostGroup[] {
 }
 
 /** One of the up to three places where a label shows in the order of its siblings. */
-interface HostEvent {
+interface Place extends Host {
   readonly at: string;
-  readonly label: string;
-  readonly part: "host" | "below" | "port";
-  readonly keys: number;
+  /** Whether it stands for the sub-domains. */
+  readonly isBelow: boolean;
 }
 
 class HostWalk {
@@ -118,16 +117,13 @@ class HostWalk {
       const tld = root.slice(0, -1);
       const mean = this.#meanNodeKeys(0);
       const domains = Math.ceil(Math.max(keys / mean, Math.sqrt(keys) / 2));
-      yield* this.#children(tld, tld, { depth: 0, keys, count: Math.min(keys, domains) });
+      yield* this.#children({ surt: tld, authority: tld, keys }, 0, domains);
     }
   }
 
-  /** The nodes below a host prefix, `depth` counted from the domains. */
-  *#children(
-    surt: string,
-    authority: string,
-    { depth, keys, count }: { depth: number; keys: number; count: number },
-  ): Generator<Host> {
+  /** The hosts below a prefix, of at most `nodes` labels; `depth` is counted from the domains. */
+  *#children({ surt, authority, keys }: Host, depth: number, nodes: number): Generator<Host> {
+    const count = Math.min(keys, nodes);
     const random = new Random(this.#seed, surt);
     const labels = new Set<string>();
     const registry = depth === 0 ? REGISTRY_SUFFIXES.get(surt) : undefined;
@@ -137,46 +133,29 @@ class HostWalk {
       labels.add(labels.has(label) ? `${label}${random.below(10_000)}` : label);
     }
     const sizes = zipfSplit(keys, count);
-    const events: HostEvent[] = [];
-    let rank = 0;
-    for (const label of labels) {
-      this.#addEvents(events, random, {
-        label,
-        depth,
-        keys: sizes[rank++],
-        isRegistry: label === registry,
-      });
+    const places: Place[] = [];
+    for (const [rank, label] of [...labels].entries()) {
+      const host = { surt: `${surt},${label}`, authority: `${label}.${authority}` };
+      let own = label === registry ? 0 : this.#keep(random, depth, sizes[rank]);
+      const below = sizes[rank] - own;
+      if (below > 0) places.push({ ...host, at: `${label},`, keys: below, isBelow: true });
+      if (own > 10 && random.chance(0.01)) {
+        const ported = 1 + random.below(own / 5);
+        const port = `:${random.pick(PORTS)}`;
+        const at = { surt: host.surt + port, authority: host.authority + port };
+        places.push({ ...at, at: `${label}${port})`, keys: ported, isBelow: false });
+        own -= ported;
+      }
+      if (own > 0) places.push({ ...host, at: `${label})`, keys: own, isBelow: false });
     }
-    events.sort((a, b) => compareAscii(a.at, b.at));
-    for (const { label, part, keys, at } of events) {
-      const below = { surt: `${surt},${label}`, authority: `${label}.${authority}` };
-      if (part === "below") {
-        const nodes = Math.max(1, Math.round(keys / this.#meanNodeKeys(depth + 1)));
-        const next = { depth: depth + 1, keys, count: Math.min(keys, nodes) };
-        yield* this.#children(below.surt, below.authority, next);
-      } else {
-        const port = at.slice(label.length, -1);
-        yield { surt: below.surt + port, authority: below.authority + port, keys };
+    places.sort((a, b) => compareAscii(a.at, b.at));
+    for (const place of places) {
+      if (!place.isBelow) yield place;
+      else {
+        const nodes = Math.max(1, Math.round(place.keys / this.#meanNodeKeys(depth + 1)));
+        yield* this.#children(place, depth + 1, nodes);
       }
     }
-  }
-
-  #addEvents(
-    events: HostEvent[],
-    random: Random,
-    node: { label: string; depth: number; keys: number; isRegistry: boolean },
-  ): void {
-    const { label, depth } = node;
-    let own = node.isRegistry ? 0 : this.#keep(random, depth, node.keys);
-    if (own < node.keys) {
-      events.push({ at: `${label},`, label, part: "below", keys: node.keys - own });
-    }
-    if (own > 10 && random.chance(0.01)) {
-      const keys = 1 + random.below(own / 5);
-      events.push({ at: `${label}:${random.pick(PORTS)})`, label, part: "port", keys });
-      own -= keys;
-    }
-    if (own > 0) events.push({ at: `${label})`, label, part: "host", keys: own });
   }
 
   /**

@@ -32,26 +32,12 @@ interface PathStop {
   readonly startsKey: boolean;
 }
 
-interface PathNode {
-  readonly name: string;
-  readonly resource: Extension;
-  readonly isKey: boolean;
-  readonly hasBare: boolean;
-  readonly queries: number;
-  readonly querySeed: number;
-  readonly below: number;
-}
-
-interface PathEvent {
+/** A place of a node among its siblings: a stop, or the keys below it. */
+interface Place extends Omit<PathStop, "path"> {
+  /** What the text of the place starts with, which orders it. */
   readonly at: string;
-  readonly node: PathNode;
-  readonly part: "bare" | "below" | "queries";
-}
-
-interface Frame {
-  readonly prefix: string;
-  readonly events: readonly PathEvent[];
-  next: number;
+  readonly name: string;
+  readonly below: number;
 }
 
 /** How the keys of a node are dealt to its children, and what the children are, at one depth. */
@@ -87,100 +73,78 @@ const QUERY_EXPONENT = exponentForMean(1 + (ORIGINALS_PER_KEY - 1) / QUERYABLE_P
 const MOST_QUERIES = 20_000;
 
 /**
- * Walks the paths of one host in byte order of its keys, holding the siblings of one node at each
+ * Yields the paths of one host in byte order of its keys, holding the siblings of one node at each
  * depth.
  *
  * In byte order a node's bare path, its children and its queries are apart (`/a`, `/a-b`, `/a/b`,
  * `/a0`, `/a?x`). So each node has up to three places among its siblings; they are sorted by the
  * text they start with, and the walk needs no other sort.
  */
-class PathWalk {
-  readonly #random: Random;
-  readonly #stack: Frame[] = [];
+function* pathStops(random: Random, keys: number): Generator<PathStop, void, undefined> {
+  const isKey = keys === 1 || random.chance(LAWS[0].own);
+  const { stops } = places(random, "", NO_EXTENSION, { isKey, keys });
+  yield* walk(random, "/", 1, [...children(random, 1, keys - Number(isKey)), ...stops]);
+}
 
-  constructor(random: Random, keys: number) {
-    this.#random = random;
-    const { own } = LAWS[0];
-    const isKey = keys === 1 || random.chance(own);
-    const root = this.#node("", NO_EXTENSION, { isKey, keys });
-    const events = this.#children(1, root.below);
-    addKeyEvents(events, root);
-    this.#push("/", events);
-  }
-
-  /** The next stop, or undefined at the end. */
-  next(): PathStop | undefined {
-    for (;;) {
-      const frame = this.#stack.at(-1);
-      if (frame === undefined) return undefined;
-      const event = frame.events[frame.next++];
-      if (event === undefined) {
-        this.#stack.pop();
-        continue;
-      }
-      const { node, part } = event;
-      const path = frame.prefix + node.name;
-      if (part === "below")
-        this.#push(`${path}/`, this.#children(this.#stack.length + 1, node.below));
-      else {
-        const queries = part === "bare" ? 0 : node.queries;
-        const startsKey = part === "bare" || !node.hasBare;
-        return { path, resource: node.resource, queries, querySeed: node.querySeed, startsKey };
-      }
-    }
-  }
-
-  #push(prefix: string, events: PathEvent[]): void {
-    if (events.length > 1) events.sort((a, b) => compareAscii(a.at, b.at));
-    this.#stack.push({ prefix, events, next: 0 });
-  }
-
-  #children(depth: number, keys: number): PathEvent[] {
-    const random = this.#random;
-    const law = LAWS[Math.min(depth, LAWS.length - 1)];
-    const events: PathEvent[] = [];
-    const taken = new Set<string>();
-    let sibling: string | undefined;
-    for (const size of childSizes(random, law, keys)) {
-      const isLeaf = size === 1 && random.chance(law.leaf);
-      const isKey = isLeaf || (size > 1 && random.chance(law.own));
-      const resource = isLeaf ? leafResource(random, depth, taken) : NO_EXTENSION;
-      let name = resource.suffix;
-      if (isWholeName(resource)) taken.add(name);
-      else {
-        sibling = pathName(random, sibling);
-        while (taken.has(sibling + resource.suffix)) sibling += random.below(1000);
-        name = sibling + resource.suffix;
-        taken.add(name);
-      }
-      const node = this.#node(name, resource, { isKey, keys: size });
-      addKeyEvents(events, node);
-      if (node.below > 0) events.push({ at: `${name}/`, node, part: "below" });
-    }
-    return events;
-  }
-
-  #node(
-    name: string,
-    resource: Extension,
-    { isKey, keys }: { isKey: boolean; keys: number },
-  ): PathNode {
-    const random = this.#random;
-    const below = keys - Number(isKey);
-    if (!isKey || !resource.takesQueries) {
-      return { name, resource, isKey, below, hasBare: isKey, queries: 0, querySeed: 0 };
-    }
-    const originals = drawPowerLaw(random, QUERY_EXPONENT, MOST_QUERIES);
-    const hasBare = random.chance(originals === 1 ? 0.85 : 0.7);
-    const queries = originals - Number(hasBare);
-    return { name, resource, isKey, below, hasBare, queries, querySeed: random.uint32() };
+function* walk(
+  random: Random,
+  prefix: string,
+  depth: number,
+  siblings: Place[],
+): Generator<PathStop, void, undefined> {
+  siblings.sort((a, b) => compareAscii(a.at, b.at));
+  for (const { name, below, ...stop } of siblings) {
+    const path = prefix + name;
+    if (below === 0) yield { path, ...stop };
+    else yield* walk(random, `${path}/`, depth + 1, children(random, depth + 1, below));
   }
 }
 
-function addKeyEvents(events: PathEvent[], node: PathNode): void {
-  if (!node.isKey) return;
-  if (node.hasBare) events.push({ at: node.name, node, part: "bare" });
-  if (node.queries > 0) events.push({ at: `${node.name}?`, node, part: "queries" });
+/** The places of the children of a node at their depth, given the keys below it. */
+function children(random: Random, depth: number, keys: number): Place[] {
+  const law = LAWS[Math.min(depth, LAWS.length - 1)];
+  const all: Place[] = [];
+  const taken = new Set<string>();
+  let sibling: string | undefined;
+  for (const size of childSizes(random, law, keys)) {
+    const isLeaf = size === 1 && random.chance(law.leaf);
+    const isKey = isLeaf || (size > 1 && random.chance(law.own));
+    const resource = isLeaf ? leafResource(random, depth, taken) : NO_EXTENSION;
+    let name = resource.suffix;
+    if (!isWholeName(resource)) {
+      sibling = pathName(random, sibling);
+      while (taken.has(sibling + resource.suffix)) sibling += random.below(1000);
+      name = sibling + resource.suffix;
+    }
+    taken.add(name);
+    const { stops, below } = places(random, name, resource, { isKey, keys: size });
+    all.push(...stops, ...below);
+  }
+  return all;
+}
+
+function places(
+  random: Random,
+  name: string,
+  resource: Extension,
+  { isKey, keys }: { isKey: boolean; keys: number },
+): { stops: Place[]; below: Place[] } {
+  const own = { name, resource, below: 0, queries: 0, querySeed: 0, startsKey: true };
+  const stops: Place[] = [];
+  if (isKey && resource.takesQueries) {
+    const originals = drawPowerLaw(random, QUERY_EXPONENT, MOST_QUERIES);
+    const hasBare = random.chance(originals === 1 ? 0.85 : 0.7);
+    const queries = originals - Number(hasBare);
+    const querySeed = random.uint32();
+    if (hasBare) stops.push({ ...own, at: name });
+    if (queries > 0) {
+      stops.push({ ...own, at: `${name}?`, queries, querySeed, startsKey: !hasBare });
+    }
+  } else if (isKey) {
+    stops.push({ ...own, at: name });
+  }
+  const below = keys - Number(isKey);
+  return { stops, below: below === 0 ? [] : [{ ...own, at: `${name}/`, below }] };
 }
 
 /** Deals keys to children, one to most and the rest to a few. */
@@ -221,7 +185,7 @@ function isWholeName(resource: Extension): boolean {
 interface Site {
   /** As its URLs have it: `www.example.pt`. */
   readonly authority: string;
-  readonly walk: PathWalk;
+  readonly stops: Iterable<PathStop>;
 }
 
 /** Opens a host. What it holds depends on the seed and the host only. */
@@ -230,7 +194,7 @@ export function openSite(seed: number, host: Host): Site {
   // Addresses, ports and single labels have no `www`.
   const canHaveWww = /^[a-z][^:,]*,[^:]*$/.test(host.surt);
   const authority = canHaveWww && random.chance(0.6) ? `www.${host.authority}` : host.authority;
-  return { authority, walk: new PathWalk(random, host.keys) };
+  return { authority, stops: pathStops(random, host.keys) };
 }
 
 /** Yields the path, or path and query, of each original at a stop, in byte order. */

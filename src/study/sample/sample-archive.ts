@@ -7,7 +7,7 @@ import {
   ORIGINALS_PER_KEY,
   YEARS,
 } from "./archive-shape.ts";
-import { CaptureTimes, CaptureWriter } from "./capture-writer.ts";
+import { captureLines, CaptureTimes } from "./captures.ts";
 import { hostGroups } from "./host-walk.ts";
 import { Random } from "../../bytes/random.ts";
 import { openSite, originalPaths } from "./path-walk.ts";
@@ -26,6 +26,8 @@ export interface SampleOptions {
 
 type CheckedSampleOptions = { readonly [Name in keyof SampleOptions]-?: number };
 
+/** Lines are put together up to here. */
+const CHUNK_BYTES = 250_000;
 const FIRST_YEAR = YEARS[0].year;
 const LAST_YEAR = YEARS[YEARS.length - 1].year;
 
@@ -69,27 +71,36 @@ export function outOfRange(name: string, value: unknown, expected: string): Meme
 export function* sampleIndex(options: SampleOptions): Generator<Uint8Array> {
   const { seed, lines, startYear, endYear } = checkSampleOptions(options);
   const random = new Random(seed, "captures");
-  const writer = new CaptureWriter(random, new CaptureTimes(startYear, endYear));
+  const times = new CaptureTimes(startYear, endYear);
   const most = Math.max(20, Math.round(lines * LARGEST_ORIGINAL_SHARE));
+  let text = "";
   for (const group of hostGroups(seed, lines)) {
     const budget = new LineBudget(random, group, most);
     for (const host of group.hosts) {
-      const { authority, walk } = openSite(seed, host);
-      for (let stop = walk.next(); stop !== undefined; stop = walk.next()) {
+      const { authority, stops } = openSite(seed, host);
+      for (const stop of stops) {
         if (stop.startsKey) budget.startKey();
         for (const path of originalPaths(stop)) {
           if (!budget.hasSpare) break;
-          const { mime } = stop.resource;
-          writer.begin({ surt: `${host.surt})${path}`, address: authority + path, mime });
-          for (let left = budget.draw(stop.resource); left > 0; left--) {
-            if (writer.isFull) yield writer.take();
-            writer.capture(left);
+          const original = {
+            surt: `${host.surt})${path}`,
+            address: authority + path,
+            mime: stop.resource.mime,
+            fate: random.real() * 100,
+            isSecured: random.chance(0.4),
+          };
+          const count = budget.draw(stop.resource);
+          for (const line of captureLines(random, times, original, count)) {
+            text += line;
+            if (text.length < CHUNK_BYTES) continue;
+            yield Buffer.from(text, "latin1");
+            text = "";
           }
         }
       }
     }
   }
-  yield writer.take();
+  yield Buffer.from(text, "latin1");
 }
 
 /** So low that some blank image reaches the limit, as in table pt-top-urirs. The value is ours. */

@@ -67,13 +67,11 @@ function drawPlaces(seed: number, lines: number, count: number): Place[] {
   let key = 0;
   for (const group of hostGroups(seed, lines)) {
     for (const host of group.hosts) {
-      const { authority, walk } = openSite(seed, host);
-      for (let stop = walk.next(); stop !== undefined; stop = walk.next()) {
+      const { authority, stops } = openSite(seed, host);
+      for (const stop of stops) {
         if (!stop.startsKey || key++ < places.length * step) continue;
-        for (const path of originalPaths(stop)) {
-          places.push({ authority, path });
-          break;
-        }
+        const [path] = originalPaths(stop);
+        places.push({ authority, path });
       }
     }
   }
