@@ -1,4 +1,5 @@
-import { evaluateFiles, type Sweep } from "../../study/evaluate/evaluate-files.ts";
+import { evaluateFiles } from "../../study/evaluate/evaluate-files.ts";
+import type { Sweep } from "../../study/evaluate/predictors.ts";
 import { isPackedFile } from "../../study/evaluate/truth.ts";
 import { evaluationReport } from "../../study/report/evaluation.ts";
 import { usage } from "../common/command-line.ts";

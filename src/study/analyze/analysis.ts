@@ -1,5 +1,5 @@
 import type { ChildrenFit } from "../../compact/children-fit.ts";
-import type { FaultTally, LineCounts } from "./capture-tally.ts";
+import type { LineCounts } from "./capture-tally.ts";
 import type {
   CurvePoint,
   DepthRow,
@@ -87,7 +87,9 @@ export interface TopTables {
   readonly biases: readonly SubTreeRow[];
 }
 
-export interface Fault extends Omit<FaultTally, "examples"> {
+export interface Fault {
+  readonly fault: string;
+  readonly count: number;
   readonly examples: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Analysis } from "./analysis.ts";
 import { ANALYZE } from "./capture-scanner.ts";
-import { joinTallies, type TallyData } from "./capture-tally.ts";
+import { joinTallies, type Tally } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
 import { type ScanOptions, withScan } from "../../generate/scan.ts";
@@ -61,7 +61,7 @@ async function analyze(paths: readonly string[], options: AnalyzeFilesOptions): 
 
 /** The captures of index files, tallied, and sorted by original and month in runs. */
 interface SortedCaptures {
-  readonly tallies: readonly TallyData[];
+  readonly tallies: readonly Tally[];
   readonly runs: readonly StoredRun[];
   readonly files: number;
   /** Null where that is not known. */

@@ -6,12 +6,19 @@ import { type Capture, CaptureSurt, ROW, type RowKind } from "../../input/captur
 import { SHOWN_BYTES } from "../../input/row-reader.ts";
 import { unescapedBytes } from "../../bytes/json-members.ts";
 import {
-  CaptureTally,
+  countFault,
+  draw,
+  drawBytes,
   GRID_SIZE,
+  mayDraw,
+  newTally,
   NO_STATUS,
   OTHER_STATUS,
-  type TallyData,
+  type Tally,
+  ValueCounter,
+  yearTally,
 } from "./capture-tally.ts";
+import { DATETIME_FAULTS, DatetimeCheck } from "./datetime-check.ts";
 import { OriginalKey } from "./original-key.ts";
 
 /** How captures are analyzed; can be sent to another thread. */
@@ -22,7 +29,7 @@ export interface ScannerOptions {
 }
 
 /** Captures are tallied, and counted by original and month. */
-export const ANALYZE: ScanKind<ScannerOptions, TallyData> = {
+export const ANALYZE: ScanKind<ScannerOptions, Tally> = {
   worker: "dist/study/analyze/analyze-worker.js",
   openSink: (options, table, drain) => new CaptureScanner(options, table, drain),
 };
@@ -38,8 +45,11 @@ const ROBOTS = new TextEncoder().encode("/robots.txt");
  *
  * Lines that cannot be read are a finding, not a failure: they are counted, with examples.
  */
-class CaptureScanner implements KeySink<TallyData> {
-  readonly tally: CaptureTally;
+class CaptureScanner implements KeySink<Tally> {
+  readonly #tally: Tally;
+  readonly #mimes: ValueCounter;
+  readonly #badStatuses: ValueCounter;
+  readonly #datetime = new DatetimeCheck();
   readonly #options: ScannerOptions;
   readonly #table: KeyTable;
   readonly #drain: () => void;
@@ -51,7 +61,7 @@ class CaptureScanner implements KeySink<TallyData> {
   /** The URI that stands in them and the last original is of; NONE if that is of another. */
   #originalStart = NONE;
   #originalEnd = NONE;
-  /** The last URI that stands in them as it is, its fault, and its hash once that is needed. */
+  /** Of the last original: its place in the grid of paths and queries. */
   #cell = 0;
   readonly #decoder = new TextDecoder();
 
@@ -59,15 +69,17 @@ class CaptureScanner implements KeySink<TallyData> {
     this.#options = options;
     this.#table = table;
     this.#drain = drain;
-    this.tally = new CaptureTally(options.samples);
+    this.#tally = newTally(options.samples);
+    this.#mimes = new ValueCounter(this.#tally.mimes);
+    this.#badStatuses = new ValueCounter(this.#tally.badStatuses);
   }
 
-  get counts(): CaptureTally["lines"] {
-    return this.tally.lines;
+  get counts(): Tally["lines"] {
+    return this.#tally.lines;
   }
 
-  found(): TallyData {
-    return this.tally.data();
+  found(): Tally {
+    return this.#tally;
   }
 
   startPart(): void {
@@ -80,20 +92,21 @@ class CaptureScanner implements KeySink<TallyData> {
   }
 
   addBad(fault: string, bytes: Uint8Array, start: number, end: number): void {
-    this.tally.addBadLine(fault, bytes.subarray(start, Math.min(end, start + SHOWN_BYTES)));
+    const shown = bytes.subarray(start, Math.min(end, start + SHOWN_BYTES));
+    drawBytes(countFault(this.#tally.lineFaults, fault, 1), shown);
   }
 
   add(bytes: Uint8Array, capture: Capture): RowKind {
-    const { tally } = this;
+    const tally = this.#tally;
     const { count } = capture;
     // A void: the archive was asked, and had nothing.
     if (count === 0) return ROW.unproven;
     tally.lines.captures++;
     tally.mementos += count;
     const statusClass = this.#countStatus(bytes, capture);
-    tally.addDatetime(bytes, capture.dateStart, capture.dateEnd, statusClass, count);
+    this.#countDatetime(bytes, capture, statusClass);
     if (capture.mimeStart !== NONE) this.#countMime(bytes, capture, statusClass);
-    const month = this.#isEarlier(bytes, capture) ? 0 : tally.datetime.code;
+    const month = this.#isEarlier(bytes, capture) ? 0 : this.#datetime.code;
     const isSame = this.#setOriginal(bytes, capture);
     tally.pathQuery[this.#cell] += count;
     if (this.#isPage(bytes, capture)) this.#sample(bytes, capture);
@@ -105,6 +118,27 @@ class CaptureScanner implements KeySink<TallyData> {
     this.#lastMonth = month;
     this.#addKey(count);
     return ROW.capture;
+  }
+
+  #countDatetime(bytes: Uint8Array, capture: Capture, statusClass: number): void {
+    const tally = this.#tally;
+    const datetime = this.#datetime;
+    const { dateStart, dateEnd, count } = capture;
+    datetime.set(bytes, dateStart, dateEnd);
+    if (datetime.fault !== NONE) {
+      const fault = DATETIME_FAULTS[datetime.fault] ?? "";
+      drawBytes(countFault(tally.datetimeFaults, fault, count), bytes.subarray(dateStart, dateEnd));
+    } else if (dateStart !== NONE) {
+      tally.first = Math.min(tally.first, datetime.value);
+      tally.last = Math.max(tally.last, datetime.value);
+    }
+    if (datetime.year === NONE) {
+      tally.undated[statusClass] += count;
+      return;
+    }
+    const year = yearTally(tally, datetime.year);
+    year.statuses[statusClass] += count;
+    year.months[datetime.month] += count;
   }
 
   /** Whether the capture is not after the date that splits them. */
@@ -139,12 +173,12 @@ class CaptureScanner implements KeySink<TallyData> {
 
   /** Sets what is the same for all captures of an original. */
   #setSurt(surt: Uint8Array, start: number, end: number): void {
-    this.#key.setOriginal(surt, start, end, 0);
-    const { bytes, keyLength, sharedByMonths } = this.#key;
+    this.#key.setOriginal(surt, start, end);
+    const { bytes, keyLength, originalEnd } = this.#key;
     let hostLength = 0;
     while (hostLength < keyLength && bytes[hostLength] !== SLASH) hostLength++;
     const path = partCount(bytes, hostLength, keyLength, SLASH);
-    const parameters = partCount(bytes, keyLength + 1, sharedByMonths - 1, AMPERSAND);
+    const parameters = partCount(bytes, keyLength + 1, originalEnd, AMPERSAND);
     this.#cell = Math.min(path, GRID_SIZE - 1) * GRID_SIZE + Math.min(parameters, GRID_SIZE - 1);
   }
 
@@ -154,11 +188,11 @@ class CaptureScanner implements KeySink<TallyData> {
     if (at === NONE || length === 0 || (length === 1 && bytes[at] === MINUS)) return NO_STATUS;
     if (length === 3 && isDigit(bytes[at]) && isDigit(bytes[at + 1]) && isDigit(bytes[at + 2])) {
       const [hundreds, tens, ones] = [bytes[at] - 0x30, bytes[at + 1] - 0x30, bytes[at + 2] - 0x30];
-      this.tally.statusCodes[hundreds * 100 + tens * 10 + ones] += count;
+      this.#tally.statusCodes[hundreds * 100 + tens * 10 + ones] += count;
       if (hundreds >= 2 && hundreds <= 5) return hundreds - 2;
       if (hundreds === 1) return OTHER_STATUS;
     }
-    this.tally.badStatuses.add(bytes, at, statusEnd, 0, count);
+    this.#badStatuses.add(bytes, at, statusEnd, 0, count);
     return OTHER_STATUS;
   }
 
@@ -166,9 +200,9 @@ class CaptureScanner implements KeySink<TallyData> {
     const { mimeStart, mimeEnd, hasEscapes, count } = capture;
     if (hasEscapes && bytes.subarray(mimeStart, mimeEnd).includes(BACKSLASH)) {
       const mime = unescapedBytes(bytes, mimeStart, mimeEnd);
-      this.tally.mimes.add(mime, 0, mime.length, statusClass, count);
+      this.#mimes.add(mime, 0, mime.length, statusClass, count);
     } else {
-      this.tally.mimes.add(bytes, mimeStart, mimeEnd, statusClass, count);
+      this.#mimes.add(bytes, mimeStart, mimeEnd, statusClass, count);
     }
   }
 
@@ -193,12 +227,12 @@ class CaptureScanner implements KeySink<TallyData> {
       start = 0;
       end = uri.length;
     }
-    const { samples } = this.tally;
+    const { samples } = this.#tally;
     const hash = (hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, start, end)) >>> 0;
-    if (!samples.accepts(hash)) return;
+    if (!mayDraw(samples, hash)) return;
     const date = this.#decoder.decode(bytes.subarray(dateStart, dateEnd));
     const text = `${date} ${this.#decoder.decode(uri.subarray(start, end))}`;
-    samples.draw({ hash, text });
+    draw(samples, { hash, text });
   }
 
   #addKey(count: number): void {

@@ -1,4 +1,4 @@
-import { type Ranked, TopList } from "./bounded.ts";
+import { type Ranked, TopList } from "./top-list.ts";
 import { COLON, COMMA, isDigit, QUESTION } from "../../bytes/bytes.ts";
 import {
   KEY_KIND,
@@ -9,7 +9,7 @@ import {
   type TreeVisitor,
   TreeWalk,
 } from "../../ukvs/key-tree.ts";
-import { yearOf } from "./capture-faults.ts";
+import { yearOf } from "./datetime-check.ts";
 import { DepthNodes, Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";
 

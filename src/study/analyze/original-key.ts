@@ -1,6 +1,5 @@
 import { QUESTION } from "../../bytes/bytes.ts";
 import { surtKeyBytes } from "../../surt/key.ts";
-import { keyEndInSurt } from "../../surt/plain-key.ts";
 
 /*
  * What is sorted to analyze an archive: for each capture
@@ -25,55 +24,47 @@ export class OriginalKey {
   bytes: Uint8Array = new Uint8Array(1024);
   end = 0;
   keyLength = 0;
-  #originalEnd = 0;
-  #isPlain = false;
+  /** Where the original ends, without the mark. */
+  originalEnd = 0;
+  readonly #encoder = new TextEncoder();
 
-  /**
-   * Takes another original, by its SURT `surt[start, end)`.
-   *
-   * @param shared bytes that the SURT is known to share with the last one.
-   * @returns bytes that the new sort key shares with the last one, as far as is known.
-   */
-  setOriginal(surt: Uint8Array, start: number, end: number, shared: number): number {
+  /** Takes another original, by its SURT `surt[start, end)`. */
+  setOriginal(surt: Uint8Array, start: number, end: number): void {
     const room = (end - start) * GROWTH + 8;
-    if (room > this.bytes.length) this.bytes = grown(this.bytes, room);
+    if (room > this.bytes.length) this.bytes = new Uint8Array(room * 2);
     const { bytes } = this;
-    const lastKeyLength = this.#isPlain ? this.keyLength : 0;
-    const keyEnd = keyEndInSurt(surt, start, end);
-    this.#isPlain = keyEnd !== -1;
-    let known = 0;
-    if (keyEnd === -1) {
-      this.keyLength = surtKeyBytes(surt, start, end, bytes, 0);
-    } else {
-      this.keyLength = keyEnd - start;
-      known = Math.min(shared, lastKeyLength, this.keyLength);
-      for (let i = known; i < this.keyLength; i++) bytes[i] = surt[start + i];
-    }
+    this.keyLength = surtKeyBytes(surt, start, end, bytes, 0);
     let at = this.keyLength;
-    let query = keyEnd === -1 ? start : keyEnd;
+    let query = start;
     while (query < end && surt[query] !== QUESTION) query++;
     for (let i = query; i < end; i++) {
       const byte = surt[i];
       if (byte > MONTH_MARK) bytes[at++] = byte;
-      else at = writeEscape(byte, bytes, at);
+      else {
+        bytes[at++] = 0x25;
+        bytes[at++] = FIRST_DIGIT;
+        bytes[at++] = FIRST_DIGIT + byte;
+      }
     }
-    bytes[at++] = MONTH_MARK;
-    this.#originalEnd = at;
-    return known;
+    this.originalEnd = at;
+    bytes[at] = MONTH_MARK;
   }
 
   setMonth(code: number): void {
     const { bytes } = this;
-    const at = this.#originalEnd;
+    const at = this.originalEnd + 1;
     bytes[at] = FIRST_DIGIT + (code >> 12);
     bytes[at + 1] = FIRST_DIGIT + ((code >> 6) & 63);
     bytes[at + 2] = FIRST_DIGIT + (code & 63);
     this.end = at + MONTH_BYTES;
   }
 
-  /** Bytes of the sort key before the month. */
-  get sharedByMonths(): number {
-    return this.#originalEnd;
+  /** The key of a SURT, and its original, as text with a character for each byte. */
+  namesOf(surt: string): { key: string; uri: string } {
+    const bytes = this.#encoder.encode(surt);
+    this.setOriginal(bytes, 0, bytes.length);
+    const uri = Buffer.from(this.bytes.buffer, 0, this.originalEnd).toString("latin1");
+    return { key: uri.slice(0, this.keyLength), uri };
   }
 }
 
@@ -88,17 +79,4 @@ export function monthCode(bytes: Uint8Array, length: number): number {
     ((bytes[length - 2] - FIRST_DIGIT) << 6) +
     (bytes[length - 1] - FIRST_DIGIT)
   );
-}
-
-function writeEscape(byte: number, target: Uint8Array, at: number): number {
-  target[at] = 0x25;
-  target[at + 1] = FIRST_DIGIT;
-  target[at + 2] = FIRST_DIGIT + byte;
-  return at + 3;
-}
-
-function grown(bytes: Uint8Array, room: number): Uint8Array {
-  const larger = new Uint8Array(room * 2);
-  larger.set(bytes);
-  return larger;
 }

@@ -14,11 +14,10 @@ import type {
   TopTables,
   YearRow,
 } from "./analysis.ts";
-import { type FaultTally, GRID_SIZE, STATUS_CLASSES, type TallyData } from "./capture-tally.ts";
-import { yearMonthOf } from "./capture-faults.ts";
+import { GRID_SIZE, STATUS_CLASSES, type Tally, type ValueCounts } from "./capture-tally.ts";
+import { codeOf, monthName, yearOf } from "./datetime-check.ts";
 import { depthRows, fitHeaps, globalReduction, incrementalReduction } from "./histogram.ts";
 import type { HoldingsTree, SubTree } from "./holdings-tree.ts";
-import { total, type ValueCountsData } from "./bounded.ts";
 
 interface RunFacts {
   readonly files: number;
@@ -31,7 +30,7 @@ const LISTED_MIME_TYPES = 50;
 const MALFORMED_EXAMPLES = 10;
 
 /** Combines the counts of all captures and the sorted tree into an analysis. */
-export function summarize(tally: TallyData, tree: HoldingsTree, facts: RunFacts): Analysis {
+export function summarize(tally: Tally, tree: HoldingsTree, facts: RunFacts): Analysis {
   const distribution = tree.perOriginal.summary();
   const growth = growthPoints(tally, tree);
   const [hostDepths, pathDepths] = tree.depths;
@@ -49,8 +48,8 @@ export function summarize(tally: TallyData, tree: HoldingsTree, facts: RunFacts)
       keys: tree.keys,
       hosts: tree.hosts,
       ipAddresses: tree.ipAddresses.hosts,
-      first: tally.first,
-      last: tally.last,
+      first: tally.last === 0 ? "" : String(tally.first),
+      last: tally.last === 0 ? "" : String(tally.last),
     },
     tlds: tldTable(tree, facts.top),
     distribution: {
@@ -129,39 +128,59 @@ function topTables(tree: HoldingsTree, gamma: number, top: number): TopTables {
   };
 }
 
-function malformedTables(tally: TallyData): MalformedTables {
-  const mimes = tally.mimes.values.filter(({ value }) => isMalformedMime(value));
+function malformedTables(tally: Tally): MalformedTables {
+  const mimes = sortedValues(tally.mimes).filter(({ value }) => isMalformedMime(value));
   return {
-    mimeTypes: malformedValues({ values: mimes, rest: [] }),
-    statusCodes: malformedValues(tally.badStatuses),
+    mimeTypes: malformedValues(mimes, 0),
+    statusCodes: malformedValues(sortedValues(tally.badStatuses), total(tally.badStatuses.rest)),
     datetimes: faults(tally.datetimeFaults),
     lines: faults(tally.lineFaults),
   };
 }
 
-function faults(list: readonly FaultTally[]): Fault[] {
-  return list.map((fault) => ({ ...fault, examples: fault.examples.map(({ text }) => text) }));
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function malformedValues({ values, rest }: ValueCountsData): MalformedValues {
-  const listed = values.map(({ value, counts }) => ({ value, count: total(counts) }));
+/** The value counted most in all columns comes first. */
+function sortedValues({ values }: ValueCounts): { value: string; count: number }[] {
+  return [...values]
+    .map(([value, counts]) => ({ value, count: total(counts) }))
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+}
+
+function faults(tally: Tally["lineFaults"]): Fault[] {
+  return [...tally]
+    .map(([fault, { count, examples }]) => ({
+      fault,
+      count,
+      examples: examples.drawn.map(({ text }) => text),
+    }))
+    .sort((a, b) => b.count - a.count || (a.fault < b.fault ? -1 : 1));
+}
+
+function malformedValues(values: MalformedValues["examples"], rest: number): MalformedValues {
   return {
-    count: listed.reduce((sum, { count }) => sum + count, total(rest)),
-    distinct: listed.length,
-    examples: listed.slice(0, MALFORMED_EXAMPLES),
+    count: values.reduce((sum, { count }) => sum + count, rest),
+    distinct: values.length,
+    examples: values.slice(0, MALFORMED_EXAMPLES),
   };
 }
 
-function yearRows(tally: TallyData, tree: HoldingsTree): YearRow[] {
+function sortedYears({ years }: Tally) {
+  return [...years].sort(([a], [b]) => a - b);
+}
+
+function yearRows(tally: Tally, tree: HoldingsTree): YearRow[] {
   const newInYear = new Map<number, number>();
   for (const [code, count] of tree.newOriginals) {
-    const year = yearMonthOf(code)?.year ?? -1;
+    const year = yearOf(code);
     newInYear.set(year, (newInYear.get(year) ?? 0) + count);
   }
   // Captures without a datetime come before all others.
   let cumulativeOriginals = newInYear.get(-1) ?? 0;
   let cumulativeMementos = total(tally.undated);
-  return tally.years.map(({ year, statuses }) => {
+  return sortedYears(tally).map(([year, { statuses }]) => {
     const originals = tree.yearOriginals.get(year) ?? 0;
     const fresh = newInYear.get(year) ?? 0;
     const mementos = total(statuses);
@@ -181,28 +200,18 @@ function yearRows(tally: TallyData, tree: HoldingsTree): YearRow[] {
   });
 }
 
-function growthPoints(tally: TallyData, tree: HoldingsTree): GrowthPoint[] {
+function growthPoints(tally: Tally, tree: HoldingsTree): GrowthPoint[] {
   let originals = tree.newOriginals.get(0) ?? 0;
   let mementos = total(tally.undated);
-  const fresh = new Map<string, number>();
-  for (const [code, count] of tree.newOriginals) {
-    const at = yearMonthOf(code);
-    if (at !== undefined) fresh.set(monthName(at.year, at.month), count);
-  }
-  return tally.years.flatMap(({ year, months }) =>
+  return sortedYears(tally).flatMap(([year, { months }]) =>
     months.flatMap((count, month) => {
       if (count === 0) return [];
-      const name = monthName(year, month);
+      const code = codeOf(year, month);
       mementos += count;
-      originals += fresh.get(name) ?? 0;
-      return [{ month: name, mementos, originals }];
+      originals += tree.newOriginals.get(code) ?? 0;
+      return [{ month: monthName(code), mementos, originals }];
     }),
   );
-}
-
-function monthName(year: number, month: number): string {
-  const text = String(year).padStart(4, "0");
-  return month === 0 ? text : `${text}-${String(month).padStart(2, "0")}`;
 }
 
 function exactDepths(tree: HoldingsTree): ExactDepthRow[] {
@@ -217,38 +226,36 @@ function exactDepths(tree: HoldingsTree): ExactDepthRow[] {
   return rows.slice(0, last + 1);
 }
 
-function captureTables(tally: TallyData): CaptureTables {
+function captureTables(tally: Tally): CaptureTables {
   const grid = new Map(MIME_GROUPS.map((group) => [group, STATUS_CLASSES.map(() => 0)]));
-  for (const { value, counts } of tally.mimes.values) {
-    const row = grid.get(mimeGroup(value));
-    if (row !== undefined) for (const [i, count] of counts.entries()) row[i] += count;
-  }
-  for (const [i, count] of tally.mimes.rest.entries()) {
-    const row = grid.get("Other");
-    if (row !== undefined) row[i] += count;
-  }
+  const addToGrid = (group: string, counts: readonly number[]): void => {
+    const row = grid.get(group) ?? [];
+    for (const [i, count] of counts.entries()) row[i] += count;
+  };
+  for (const [value, counts] of tally.mimes.values) addToGrid(mimeGroup(value), counts);
+  addToGrid("Other", tally.mimes.rest);
   return {
     mimeStatus: [...grid]
       .map(([group, counts]) => ({ group, counts }))
       .filter(({ counts }) => total(counts) > 0),
-    mimeTypes: tally.mimes.values
+    mimeTypes: sortedValues(tally.mimes)
       .slice(0, LISTED_MIME_TYPES)
-      .map(({ value, counts }) => ({ mime: value, count: total(counts) })),
+      .map(({ value, count }) => ({ mime: value, count })),
     statusCodes: tally.statusCodes.flatMap((count, status) =>
       count === 0 ? [] : [{ status, count }],
     ),
     pathQuery: Array.from({ length: GRID_SIZE }, (_, path) =>
       tally.pathQuery.slice(path * GRID_SIZE, (path + 1) * GRID_SIZE),
     ),
-    yearMonth: tally.years.map(({ year, months }) => ({ year, months })),
-    samples: tally.samples.map(({ text }) => {
+    yearMonth: sortedYears(tally).map(([year, { months }]) => ({ year, months })),
+    samples: tally.samples.drawn.map(({ text }) => {
       const blank = text.indexOf(" ");
       return { datetime: text.slice(0, blank), uri: text.slice(blank + 1) };
     }),
   };
 }
 
-function method(tally: TallyData, tree: HoldingsTree, facts: RunFacts): Method {
+function method(tally: Tally, tree: HoldingsTree, facts: RunFacts): Method {
   const lostMimes = total(tally.mimes.rest);
   const notes = [
     "The input was read once. What needs all captures of an original side by side (distinct " +

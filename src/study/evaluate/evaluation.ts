@@ -1,74 +1,7 @@
-import { OriginalKey } from "../analyze/original-key.ts";
-import { surtBytes } from "../../surt/uri-to-surt.ts";
-import { isSurtText } from "../../lookup/lookup-list.ts";
-import type { MadeBy, TracePoint } from "./paper-maps.ts";
-import type { Predictor } from "./predictor.ts";
-
-/** Percent-encoding makes three bytes of one. */
-const SURT_GROWTH = 3;
-
-/** Distinct texts, in the order in which they came. */
-class TextSet {
-  readonly texts: string[] = [];
-  readonly #places = new Map<string, number>();
-
-  /** @returns the place of a text, which is added where it is new */
-  add(text: string): number {
-    const known = this.#places.get(text);
-    if (known !== undefined) return known;
-    this.#places.set(text, this.texts.length);
-    return this.texts.push(text) - 1;
-  }
-
-  placeOf(text: string): number | undefined {
-    return this.#places.get(text);
-  }
-}
-
-/**
- * Lookups, by the keys that maps are asked for, which have no query, and by the URIs themselves
- * (URI-Rs), which are distinct by their SURT with its query.
- *
- * Holds all of them.
- */
-export class AskedLookups {
-  readonly keys: TextSet = new TextSet();
-  readonly uris: TextSet = new TextSet();
-  /** For each of the URIs, which of the keys is its own. */
-  readonly keyOfUri: number[] = [];
-  readonly #original = new OriginalKey();
-  readonly #encoder = new TextEncoder();
-  #surt = new Uint8Array(1 << 12);
-
-  add(text: string): void {
-    const bytes = this.#encoder.encode(text);
-    let surt = bytes;
-    let end = bytes.length;
-    if (!isSurtText(text)) {
-      const room = bytes.length * SURT_GROWTH + 64;
-      if (room > this.#surt.length) this.#surt = new Uint8Array(room * 2);
-      surt = this.#surt;
-      end = surtBytes(bytes, 0, bytes.length, surt, 0);
-    }
-    const original = this.#original;
-    original.setOriginal(surt, 0, end, 0);
-    const key = latin1(original.bytes, original.keyLength);
-    const keyPlace = this.keys.add(key);
-    const uri = latin1(original.bytes, original.sharedByMonths - 1);
-    this.keyOfUri[this.uris.add(uri)] = keyPlace;
-  }
-
-  /** The place of an original among the URIs, if it was asked for; see original-key.ts. */
-  placeOfOriginal(bytes: Uint8Array, length: number): number | undefined {
-    return this.uris.placeOf(latin1(bytes, length));
-  }
-}
-
-function latin1(bytes: Uint8Array, length: number): string {
-  return LATIN1.decode(bytes.subarray(0, length));
-}
-
-const LATIN1 = new TextDecoder("latin1");
+import { monthName } from "../analyze/datetime-check.ts";
+import type { AskedLookups } from "./asked-lookups.ts";
+import type { TracePoint } from "./paper-maps.ts";
+import type { MadeBy, Predictor } from "./predictor.ts";
 
 /** How well a map, or a rival of maps, answers lookups. */
 export interface Evaluation extends AnswerCounts {
@@ -90,7 +23,7 @@ export interface Evaluation extends AnswerCounts {
   /** Answers by URI; null if the truth has only keys. */
   readonly uris: AnswerCounts | null;
   /** Answers to lookups whose host is held, by key and by URI. */
-  readonly heldHosts: { readonly keys: AnswerCounts; readonly uris: AnswerCounts | null };
+  readonly heldHosts: KeyAndUriCounts;
   /** The share of all held keys that it calls present; below 1 is a fault. */
   readonly recall: number;
   /**
@@ -102,13 +35,20 @@ export interface Evaluation extends AnswerCounts {
   readonly made?: MadeBy | undefined;
 }
 
-export interface JudgedLookups {
-  readonly asked: AskedLookups;
-  /** For each key, 1 if it is held, and 1 if its host is. */
-  readonly keyIsHeld: Uint8Array;
-  readonly keyIsOnHeldHost: Uint8Array;
-  /** For each URI, 1 if it is held; undefined if only keys are known. */
-  readonly uriIsHeld: Uint8Array | undefined;
+/** How a set of answers compares with what is held. */
+export interface AnswerCounts {
+  readonly lookups: number;
+  readonly truePositives: number;
+  readonly falsePositives: number;
+  readonly trueNegatives: number;
+  readonly falseNegatives: number;
+  /** The share of right answers; null when nothing was asked. */
+  readonly accuracy: number | null;
+}
+
+interface KeyAndUriCounts {
+  readonly keys: AnswerCounts;
+  readonly uris: AnswerCounts | null;
 }
 
 export interface EvaluationReport {
@@ -131,16 +71,23 @@ export interface TruthSummary {
 }
 
 /** What is known of a predictor beside its answers to lookups. */
-export interface PredictorFacts {
-  readonly recall: number;
-  readonly freshness: number | null;
-  readonly asOf?: AsOfFreshness | undefined;
-  readonly costBasis: "originals" | "keys";
-  readonly costDivisor: number;
+export interface PredictorFacts extends Pick<
+  Evaluation,
+  "recall" | "freshness" | "asOf" | "costBasis" | "costDivisor"
+> {}
+
+/** Lookups, and for each whether it is held: 1 for yes. */
+export interface JudgedLookups {
+  readonly asked: AskedLookups;
+  readonly keyIsHeld: Uint8Array;
+  /** Whether the host of the key is held. */
+  readonly keyIsOnHeldHost: Uint8Array;
+  /** Undefined if only keys are known. */
+  readonly uriIsHeld: Uint8Array | undefined;
 }
 
 /** What a predictor says of the lookups: 1 for present. */
-export interface Answers {
+interface Answers {
   readonly keys: Uint8Array;
   readonly uris: Uint8Array;
 }
@@ -149,37 +96,28 @@ export interface Answers {
  * Asks a predictor for every key, which answers for the URIs that have it; or for every URI, where it
  * tells queries apart: then a key is present if one of its URIs is.
  */
-export function answersOf(predictor: Predictor, { asked }: JudgedLookups): Answers {
-  if (!predictor.queries) {
-    const encoder = new TextEncoder();
-    const says = (key: string): number => (predictor.says(encoder.encode(key)) ? 1 : 0);
-    return answersByKey(Uint8Array.from(asked.keys.texts, says), asked);
-  }
-  const says = (uri: string): number => (predictor.says(Buffer.from(uri, "latin1")) ? 1 : 0);
-  const uris = Uint8Array.from(asked.uris.texts, says);
-  const keys = new Uint8Array(asked.keys.texts.length);
-  for (const [uri, key] of asked.keyOfUri.entries()) keys[key] |= uris[uri];
+export function answersOf(predictor: Predictor, asked: AskedLookups): Answers {
+  const says = (text: string): number => (predictor.says(Buffer.from(text, "latin1")) ? 1 : 0);
+  if (!predictor.queries) return answersByKey(Uint8Array.from(asked.keys.keys(), says), asked);
+  const uris = Uint8Array.from(asked.uris.keys(), says);
+  const keys = new Uint8Array(asked.keys.size);
+  for (const [uri, key] of [...asked.uris.values()].entries()) keys[key] |= uris[uri];
   return { keys, uris };
 }
 
 /** Answers to keys, which hold for all their URIs. */
-export function answersByKey(keys: Uint8Array, { keyOfUri }: AskedLookups): Answers {
-  return { keys, uris: Uint8Array.from(keyOfUri, (key) => keys[key]) };
+export function answersByKey(keys: Uint8Array, { uris }: AskedLookups): Answers {
+  return { keys, uris: Uint8Array.from(uris.values(), (key) => keys[key]) };
 }
 
 /** Compares answers with what is held. */
 export function evaluation(
   predictor: Omit<Predictor, "says">,
-  lookups: JudgedLookups,
+  judged: JudgedLookups,
   answers: Answers,
   facts: PredictorFacts,
 ): Evaluation {
-  const count = (onHeldHosts: boolean): { keys: AnswerCounts; uris: AnswerCounts | null } => {
-    const counts = countAnswers(lookups, answers, onHeldHosts);
-    // The keys of a map with queries are those of URIs.
-    return predictor.queries ? { ...counts, keys: counts.uris ?? counts.keys } : counts;
-  };
-  const { keys, uris } = count(false);
+  const { keys, uris } = answerCounts(predictor, judged, answers, () => true);
   const { name, lines, bytes, gzipBytes, made } = predictor;
   const { recall, freshness, asOf, costBasis, costDivisor } = facts;
   return {
@@ -194,7 +132,7 @@ export function evaluation(
     keyAccuracy: keys.accuracy,
     uriAccuracy: uris?.accuracy ?? null,
     uris,
-    heldHosts: count(true),
+    heldHosts: answerCounts(predictor, judged, answers, (key) => judged.keyIsOnHeldHost[key] === 1),
     recall,
     freshness,
     ...(asOf === undefined ? {} : { asOf }),
@@ -202,84 +140,37 @@ export function evaluation(
   };
 }
 
-function countAnswers(
-  { asked, keyIsHeld, keyIsOnHeldHost, uriIsHeld }: JudgedLookups,
+/** Counts answers to keys, of which some count, and to the URIs of these keys. */
+function answerCounts(
+  { queries }: Omit<Predictor, "says">,
+  { asked, keyIsHeld, uriIsHeld }: JudgedLookups,
   answers: Answers,
-  onlyHeldHosts: boolean,
-): { keys: AnswerCounts; uris: AnswerCounts | null } {
-  const [byKey, byUri] = [new Confusion(), new Confusion()];
-  const counts = (key: number): boolean => !onlyHeldHosts || keyIsOnHeldHost[key] === 1;
-  for (const key of asked.keys.texts.keys()) {
-    if (counts(key)) byKey.add(keyIsHeld[key] === 1, answers.keys[key] === 1);
-  }
-  if (uriIsHeld === undefined) return { keys: byKey.counts(), uris: null };
-  for (const uri of asked.uris.texts.keys()) {
-    const key = asked.keyOfUri[uri];
-    if (counts(key)) byUri.add(uriIsHeld[uri] === 1, answers.uris[uri] === 1);
-  }
-  return { keys: byKey.counts(), uris: byUri.counts() };
+  counts: (key: number) => boolean,
+): KeyAndUriCounts {
+  const places = [...asked.uris.values()];
+  const byKey = confusion(keyIsHeld, answers.keys, counts);
+  const byUri =
+    uriIsHeld === undefined
+      ? null
+      : confusion(uriIsHeld, answers.uris, (uri) => counts(places[uri]));
+  // The keys of a map with queries are those of URIs.
+  return { keys: queries ? (byUri ?? byKey) : byKey, uris: byUri };
 }
 
-/** Counts how much of what is held predictors call present. */
-export class RecallCount {
-  #held = 0;
-  readonly #predictors: readonly Predictor[];
-  readonly #found: Float64Array;
-
-  constructor(predictors: readonly Predictor[]) {
-    this.#predictors = predictors;
-    this.#found = new Float64Array(predictors.length);
+function confusion(
+  isHeld: Uint8Array,
+  says: Uint8Array,
+  counts: (place: number) => boolean,
+): AnswerCounts {
+  const found = [0, 0, 0, 0];
+  for (const [place, held] of isHeld.entries()) {
+    if (counts(place)) found[2 * held + says[place]]++;
   }
-
-  add(key: Uint8Array): void {
-    this.#held++;
-    const predictors = this.#predictors;
-    for (let i = 0; i < predictors.length; i++) if (predictors[i].says(key)) this.#found[i]++;
-  }
-
-  /** The recall of each predictor; 1 when nothing is held. */
-  get recalls(): number[] {
-    return Array.from(this.#found, (found) => (this.#held === 0 ? 1 : found / this.#held));
-  }
-}
-
-/** How a set of answers compares with what is held. */
-export interface AnswerCounts {
-  readonly lookups: number;
-  readonly truePositives: number;
-  readonly falsePositives: number;
-  readonly trueNegatives: number;
-  readonly falseNegatives: number;
-  /** The share of right answers; null when nothing was asked. */
-  readonly accuracy: number | null;
-}
-
-class Confusion {
-  #truePositives = 0;
-  #falsePositives = 0;
-  #trueNegatives = 0;
-  #falseNegatives = 0;
-
-  add(isHeld: boolean, saysPresent: boolean): void {
-    if (isHeld) {
-      if (saysPresent) this.#truePositives++;
-      else this.#falseNegatives++;
-    } else if (saysPresent) this.#falsePositives++;
-    else this.#trueNegatives++;
-  }
-
-  counts(): AnswerCounts {
-    const right = this.#truePositives + this.#trueNegatives;
-    const lookups = right + this.#falsePositives + this.#falseNegatives;
-    return {
-      lookups,
-      truePositives: this.#truePositives,
-      falsePositives: this.#falsePositives,
-      trueNegatives: this.#trueNegatives,
-      falseNegatives: this.#falseNegatives,
-      accuracy: lookups === 0 ? null : right / lookups,
-    };
-  }
+  const [trueNegatives, falsePositives, falseNegatives, truePositives] = found;
+  const right = truePositives + trueNegatives;
+  const lookups = right + falsePositives + falseNegatives;
+  const accuracy = lookups === 0 ? null : right / lookups;
+  return { lookups, truePositives, falsePositives, trueNegatives, falseNegatives, accuracy };
 }
 
 /** Captures and new originals of a time, and how many of them a map calls present. */
@@ -304,26 +195,27 @@ export interface AsOfFreshness extends LaterCounts {
 
 /** The captures of an original in a month after the date. */
 export interface MonthCaptures {
-  /** `2015-07`; or `2015` where the month is not known. */
-  readonly month: string;
+  /** See `DatetimeCheck`. */
+  readonly code: number;
   readonly captures: number;
 }
 
 const MOST_MONTHS = 36;
 
+type Counts = { -readonly [Name in keyof LaterCounts]: number };
+
 /**
- * Counts how much of what was captured after a date predictors call present.
+ * Counts how much of what was captured after a date a predictor calls present.
  *
- * Holds a few numbers for each predictor and month.
+ * Holds a few numbers for each month.
  */
 export class FreshnessCount {
-  readonly #predictors: readonly Predictor[];
-  readonly #months = new Map<string, Tally>();
-  readonly #originals: Tally;
+  readonly #predictor: Predictor;
+  readonly #months = new Map<number, Counts>();
+  readonly #originals = noCounts();
 
-  constructor(predictors: readonly Predictor[]) {
-    this.#predictors = predictors;
-    this.#originals = new Tally(predictors.length);
+  constructor(predictor: Predictor) {
+    this.#predictor = predictor;
   }
 
   /**
@@ -333,74 +225,54 @@ export class FreshnessCount {
    * @param months in order of time
    */
   add(key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]): void {
-    const says = this.#predictors.map((predictor) => predictor.says(key));
-    this.#originals.add(says, 1, isNew ? 1 : 0);
-    for (const [i, { month, captures }] of months.entries()) {
-      const tally = this.#months.get(month) ?? new Tally(says.length);
-      this.#months.set(month, tally);
-      tally.add(says, captures, isNew && i === 0 ? 1 : 0);
+    const isPresent = this.#predictor.says(key);
+    const count = (counts: Counts, captures: number, newOriginals: number): void => {
+      const present = isPresent ? 1 : 0;
+      addCounts(counts, {
+        captures,
+        capturesPresent: present * captures,
+        newOriginals,
+        newOriginalsPresent: present * newOriginals,
+      });
+    };
+    count(this.#originals, 1, 0);
+    for (const [i, { code, captures }] of months.entries()) {
+      const counts = this.#months.get(code) ?? noCounts();
+      this.#months.set(code, counts);
+      count(counts, captures, isNew && i === 0 ? 1 : 0);
     }
   }
 
-  result(predictor: number, date: string): AsOfFreshness {
-    const months = [...this.#months].sort(([a], [b]) => (a < b ? -1 : 1));
-    const all = new Tally(this.#predictors.length);
-    const periods = new Map<string, Tally>();
-    for (const [month, tally] of months) {
-      all.join(tally);
+  result(date: string): AsOfFreshness {
+    const months = [...this.#months].sort(([a], [b]) => a - b);
+    const all = noCounts();
+    const periods = new Map<string, Counts>();
+    for (const [code, counts] of months) {
+      const month = monthName(code);
       const name = months.length > MOST_MONTHS ? month.slice(0, 4) : month;
-      const period = periods.get(name) ?? new Tally(this.#predictors.length);
+      const period = periods.get(name) ?? noCounts();
       periods.set(name, period);
-      period.join(tally);
+      addCounts(period, counts);
+      addCounts(all, counts);
     }
-    const { captures: originals, capturesPresent } = this.#originals.of(predictor);
+    const { captures: originals, capturesPresent: originalsPresent } = this.#originals;
     return {
       date,
-      ...all.of(predictor),
+      ...all,
       originals,
-      originalsPresent: capturesPresent,
-      periods: [...periods].map(([period, tally]) => ({ period, ...tally.of(predictor) })),
+      originalsPresent,
+      periods: [...periods].map(([period, counts]) => ({ period, ...counts })),
     };
   }
 }
 
-/** Counts of one time, for all predictors. */
-class Tally {
-  #captures = 0;
-  #newOriginals = 0;
-  readonly #capturesPresent: Float64Array;
-  readonly #newPresent: Float64Array;
+function noCounts(): Counts {
+  return { captures: 0, capturesPresent: 0, newOriginals: 0, newOriginalsPresent: 0 };
+}
 
-  constructor(predictors: number) {
-    this.#capturesPresent = new Float64Array(predictors);
-    this.#newPresent = new Float64Array(predictors);
-  }
-
-  add(says: readonly boolean[], captures: number, newOriginals: number): void {
-    this.#captures += captures;
-    this.#newOriginals += newOriginals;
-    for (const [i, isPresent] of says.entries()) {
-      if (!isPresent) continue;
-      this.#capturesPresent[i] += captures;
-      this.#newPresent[i] += newOriginals;
-    }
-  }
-
-  join(other: Tally): void {
-    this.#captures += other.#captures;
-    this.#newOriginals += other.#newOriginals;
-    for (let i = 0; i < this.#newPresent.length; i++) {
-      this.#capturesPresent[i] += other.#capturesPresent[i];
-      this.#newPresent[i] += other.#newPresent[i];
-    }
-  }
-
-  of(predictor: number): LaterCounts {
-    return {
-      captures: this.#captures,
-      capturesPresent: this.#capturesPresent[predictor],
-      newOriginals: this.#newOriginals,
-      newOriginalsPresent: this.#newPresent[predictor],
-    };
-  }
+function addCounts(to: Counts, more: LaterCounts): void {
+  to.captures += more.captures;
+  to.capturesPresent += more.capturesPresent;
+  to.newOriginals += more.newOriginals;
+  to.newOriginalsPresent += more.newOriginalsPresent;
 }

@@ -1,11 +1,23 @@
 import { gzipSync } from "node:zlib";
-import { isPacked } from "../../bytes/bytes.ts";
+import { AT, BANG, isPacked, LF } from "../../bytes/bytes.ts";
+import { openInput } from "../../files/input-file.ts";
+import type { MapStreams } from "../../lookup/map-sources.ts";
 import { hasSurt } from "../../lookup/map-lookup.ts";
 import { MemoryIndex } from "../../lookup/memory-index.ts";
 import { PackedLookup } from "../../lookup/packed-lookup.ts";
+import type { KeySource } from "../../lookup/source.ts";
 import type { KeyOptions } from "../../surt/key.ts";
 import { surtKeyBytes } from "../../surt/key.ts";
-import type { MadeBy } from "./paper-maps.ts";
+
+/** How a map of the paper was made. */
+export interface MadeBy {
+  /** The name of the map it was made of; `HinfPinf` is the base. */
+  readonly input: string;
+  readonly hostWeight: number;
+  readonly pathWeight: number;
+  readonly rollUps: number;
+  readonly seconds: number;
+}
 
 /** Something that says of a key whether an archive may hold it. */
 export interface Predictor {
@@ -27,30 +39,38 @@ export interface Predictor {
  * @throws what is wrong with the map
  */
 export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Predictor {
-  if (isPacked(map)) return packedPredictor(name, map);
+  if (isPacked(map)) {
+    const packed = PackedLookup.of(map, name);
+    const { queries } = packed.header;
+    // A packed map is not compressed: its size is that of the file.
+    const sizes = { bytes: map.length, gzipBytes: map.length };
+    return { name, lines: packed.keyCount, ...sizes, queries, says: saysOf(packed.source) };
+  }
   const index = MemoryIndex.build(map, { source: name });
-  return {
-    name,
-    lines: countRows(map),
-    bytes: map.length,
-    gzipBytes: gzipSync(map).length,
-    made,
-    queries: index.hasQueries,
-    says: (key) => hasSurt(index.source, key, 0, key.length),
-  };
+  const sizes = { bytes: map.length, gzipBytes: gzipSync(map).length };
+  const { hasQueries: queries } = index;
+  return { name, lines: countRows(map), ...sizes, made, queries, says: saysOf(index.source) };
 }
 
-/** A packed map is not compressed: its size is that of the file. */
-function packedPredictor(name: string, file: Uint8Array): Predictor {
-  const map = PackedLookup.of(file, name);
-  return {
-    name,
-    lines: map.keyCount,
-    bytes: file.length,
-    gzipBytes: file.length,
-    queries: map.header.queries,
-    says: (key) => hasSurt(map.source, key, 0, key.length),
-  };
+function saysOf(source: KeySource): Predictor["says"] {
+  return (key) => hasSurt(source, key, 0, key.length);
+}
+
+/** A map in a file as a predictor. */
+export async function readPredictor(
+  name: string,
+  path: string,
+  streams: MapStreams,
+): Promise<Predictor> {
+  const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
+  return mapPredictor(name, await bytesOf(input.chunks));
+}
+
+/** All chunks as one; they may be reused when the next is asked for. */
+export async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const blocks: Uint8Array[] = [];
+  for await (const chunk of chunks) blocks.push(chunk.slice());
+  return Buffer.concat(blocks);
 }
 
 /** A Bloom filter over keys as a predictor. */
@@ -71,15 +91,20 @@ export function surtKeyOf(surt: Uint8Array): Uint8Array {
   return key.subarray(0, surtKeyBytes(surt, 0, surt.length, key, 0, { queries: true }));
 }
 
-/** Lines that are neither headers nor empty. */
-function countRows(map: Uint8Array): number {
-  let rows = 0;
-  for (let at = 0; at < map.length;) {
-    if (map[at] > 0x21 && map[at] !== 0x40) rows++;
-    const end = map.indexOf(0x0a, at);
-    at = end === -1 ? map.length : end + 1;
+/** The rows in whole lines of a map, with their ends: lines that are neither headers nor empty. */
+export function* rowsOf(lines: Uint8Array): Generator<Uint8Array, void, undefined> {
+  for (let at = 0, next = 0; at < lines.length; at = next) {
+    const end = lines.indexOf(LF, at);
+    next = end === -1 ? lines.length : end + 1;
+    if (lines[at] > BANG && lines[at] !== AT) yield lines.subarray(at, next);
   }
-  return rows;
+}
+
+export function countRows(lines: Uint8Array): number {
+  const rows = rowsOf(lines);
+  let count = 0;
+  while (rows.next().done !== true) count++;
+  return count;
 }
 
 /**
@@ -90,32 +115,31 @@ function countRows(map: Uint8Array): number {
  */
 export class BloomFilter {
   /** Hash functions: the number that gives the fewest false positives. */
-  readonly hashes: number;
+  readonly #hashes: number;
   readonly #bits: Uint8Array;
-  readonly #size: number;
 
   /** @param keys how many will be added */
   constructor(bytes: number, keys: number) {
     this.#bits = new Uint8Array(Math.max(1, bytes));
-    this.#size = this.#bits.length * 8;
-    this.hashes = Math.max(1, Math.round((this.#size / Math.max(1, keys)) * Math.LN2));
+    const bits = this.#bits.length * 8;
+    this.#hashes = Math.max(1, Math.round((bits / Math.max(1, keys)) * Math.LN2));
   }
 
   add(key: Uint8Array): void {
-    const [first, step] = twoHashes(key);
-    for (let i = 0; i < this.hashes; i++) {
-      const bit = (first + i * step) % this.#size;
-      this.#bits[Math.floor(bit / 8)] |= 1 << (bit % 8);
-    }
+    for (const bit of this.#bitsOf(key)) this.#bits[Math.floor(bit / 8)] |= 1 << (bit % 8);
   }
 
   has(key: Uint8Array): boolean {
-    const [first, step] = twoHashes(key);
-    for (let i = 0; i < this.hashes; i++) {
-      const bit = (first + i * step) % this.#size;
+    for (const bit of this.#bitsOf(key)) {
       if ((this.#bits[Math.floor(bit / 8)] & (1 << (bit % 8))) === 0) return false;
     }
     return true;
+  }
+
+  *#bitsOf(key: Uint8Array): Generator<number, void, undefined> {
+    const [first, step] = twoHashes(key);
+    const size = this.#bits.length * 8;
+    for (let i = 0; i < this.#hashes; i++) yield (first + i * step) % size;
   }
 }
 

@@ -1,31 +1,28 @@
-import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { yearMonthOf } from "../analyze/capture-faults.ts";
-import { monthCode, originalLength } from "../analyze/original-key.ts";
-import { CLOSE_PAREN, isPacked, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/bytes.ts";
-import { lineBatches } from "../../bytes/lines.ts";
-import { ioError, isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
-import type { AskedLookups, MonthCaptures } from "./evaluation.ts";
-import { detectFormat } from "../../input/detect.ts";
-import type { InputFormat } from "../../input/formats.ts";
-import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
-import { mapHeadOf, wholeMapHeaders } from "../../ukvs/head.ts";
-import type { Fields, UkvsHeaders } from "../../ukvs/header.ts";
-import { surtKeyOf } from "./predictor.ts";
-import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
-import { readUkvs } from "../../ukvs/reader.ts";
-import { mergeStored } from "../../generate/stored-runs.ts";
-import { withCaptures } from "../analyze/analyze-files.ts";
-import { generateFiles } from "../../generate/generate.ts";
-import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
+import { isPacked, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/bytes.ts";
+import { isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
 import { openInput } from "../../files/input-file.ts";
+import { withTempDir } from "../../files/scratch.ts";
+import { generateFiles } from "../../generate/generate.ts";
+import { mergeStored, type VisitKey } from "../../generate/stored-runs.ts";
+import { detectFormat } from "../../input/detect.ts";
+import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
+import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
+import type { InputFormat } from "../../input/formats.ts";
 import type { MapStreams } from "../../lookup/map-sources.ts";
 import { withMapOutput } from "../../maps/map-output.ts";
 import { isOlderKey } from "../../pack/older-keys.ts";
 import { askedKey } from "../../surt/spelling.ts";
-
-const FLUSH_LINES = 4096;
+import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
+import { mapHeadOf, wholeMapHeaders } from "../../ukvs/head.ts";
+import type { Fields, UkvsHeaders } from "../../ukvs/header.ts";
+import { readUkvs } from "../../ukvs/reader.ts";
+import { withCaptures } from "../analyze/analyze-files.ts";
+import { monthCode, originalLength } from "../analyze/original-key.ts";
+import type { AskedLookups } from "./asked-lookups.ts";
+import type { MonthCaptures } from "./evaluation.ts";
+import { surtKeyOf } from "./predictor.ts";
 
 interface TruthOptions {
   /** A map that lists all keys, or an index of any format that `generate` reads. */
@@ -36,9 +33,9 @@ interface TruthOptions {
   readonly filter?: CaptureFilter | undefined;
   /** 4 to 14 digits; only captures up to and including then are held. */
   readonly asOf?: string | undefined;
-  /** Whether to make a map with queries of an index. */
-  readonly queries?: boolean | undefined;
-  readonly memoryBytes?: number | undefined;
+  /** Whether the map has queries; of an index, whether to make one with queries. */
+  readonly queries: boolean;
+  readonly memoryBytes: number;
   readonly threads?: number | undefined;
   readonly streams: MapStreams;
 }
@@ -48,27 +45,35 @@ export interface Truth {
   readonly kind: "map" | "index";
   readonly map: string;
   readonly keys: number;
-  readonly hosts: ReadonlySet<string>;
   /** Distinct originals; undefined if not known. */
   readonly originals: number | undefined;
   /** Whether that is a map with queries. */
   readonly queries: boolean;
-  /** For each key asked for, 1 if it is held, with any query; undefined if the map is to be asked. */
-  readonly keyIsHeld: Uint8Array | undefined;
-  /** For each URI asked for, 1 if it is held; undefined if only keys are known. */
-  readonly uriIsHeld: Uint8Array | undefined;
-  /** The path of what was captured after the date, for `forEachLater`; undefined without a date. */
-  readonly later: string | undefined;
+  /** Those of the lookups' keys that are held, with any query. */
+  readonly heldKeys: ReadonlySet<string>;
+  /** Those of the lookups' hosts that are held. */
+  readonly heldHosts: ReadonlySet<string>;
+  /** Those of the lookups' URIs that are held; undefined if only keys are known. */
+  readonly heldUris: ReadonlySet<string> | undefined;
+  /** Visits the originals that were captured after the date; undefined without a date. */
+  readonly forEachLater: ((visit: VisitLater) => Promise<void>) | undefined;
 }
 
+type VisitLater = (key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]) => void;
+
 /**
- * Finds out what is held. Of an index it makes a map in the scratch folder, and looks for the URIs
- * asked for; reads it twice, in bounded memory. Holds the names of all hosts.
+ * Finds out what is held, and which of the lookups are. Of an index it makes a map in the scratch
+ * folder, and looks for the URIs asked for; reads it twice, in bounded memory.
  *
  * @throws MM_BAD_INPUT for what does not list all that is held: a compacted map, a log, a TimeMap, an
- *   empty file; MM_PAGE for one page of a map; MM_USAGE for a date or a filter with a map; and what is wrong with the map or index
+ *   empty file; MM_PAGE for one page of a map; MM_USAGE for a date or a filter with a map; and what is
+ *   wrong with the map or index
  */
-export async function openTruth(asked: AskedLookups, options: TruthOptions): Promise<Truth> {
+export async function withTruth<T>(
+  lookups: readonly AskedLookups[],
+  options: TruthOptions,
+  use: (truth: Truth) => Promise<T>,
+): Promise<T> {
   const { path, filter = {}, asOf } = options;
   if (path === "-") {
     throw new MementoMapError("MM_USAGE", "the truth is read more than once; name a file");
@@ -81,23 +86,16 @@ export async function openTruth(asked: AskedLookups, options: TruthOptions): Pro
     );
   }
   const headers = await mapHeaders(path);
-  if (headers !== undefined) {
-    wholeMapHeaders(headers, path);
-    if (asOf !== undefined || !isEmptyFilter(filter)) {
-      throw new MementoMapError(
-        "MM_USAGE",
-        `${quote(path)} is a map, and a map does not say when its pages were captured, or with which status; give an index with --truth`,
-      );
-    }
-    const { hasOneKey, marks, ...survey } = await surveyMap(path, asked, options);
-    const { queries } = survey;
-    const originals = queries ? survey.keys : hasOneKey ? survey.originals : undefined;
-    const uriIsHeld = queries ? marks.uriIsHeld : undefined;
-    const keyIsHeld = queries ? marks.keyIsHeld : undefined;
-    const found = { kind: "map", map: path, later: undefined } as const;
-    return { ...survey, ...found, originals, keyIsHeld, uriIsHeld };
+  if (headers === undefined) return withIndex(lookups, options, use);
+  wholeMapHeaders(headers, path);
+  if (asOf !== undefined || !isEmptyFilter(filter)) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `${quote(path)} is a map, and a map does not say when its pages were captured, or with which status; give an index with --truth`,
+    );
   }
-  return truthOfIndex(asked, options);
+  const survey = await surveyMap(path, lookups, options);
+  return use({ ...survey, kind: "map", map: path, forEachLater: undefined });
 }
 
 /** Whether a file is a packed map. */
@@ -120,34 +118,80 @@ export async function mapHeaders(path: string): Promise<UkvsHeaders | undefined>
   }
 }
 
-async function truthOfIndex(asked: AskedLookups, options: TruthOptions): Promise<Truth> {
-  const { path, scratch, asOf, streams } = options;
+async function withIndex<T>(
+  lookups: readonly AskedLookups[],
+  options: TruthOptions,
+  use: (truth: Truth) => Promise<T>,
+): Promise<T> {
+  const { path, scratch, asOf, filter = {}, memoryBytes, streams } = options;
   await refuseSamples(options);
   const work = { ...options, interrupt: streams.interrupt };
-  const filter = { ...options.filter };
   const map = join(scratch, "truth.ukvs");
   await withMapOutput(map, { stdout: process.stdout, interrupt: streams.interrupt }, (output) =>
     generateFiles([path], output, { ...work, filter: { ...filter, to: earlier(filter.to, asOf) } }),
   );
-  const { keys, hosts, queries, marks: found } = await surveyMap(map, asked, options);
-  const keyIsHeld = queries ? found.keyIsHeld : undefined;
+  const survey = await surveyMap(map, lookups, options);
   // Captures without a date are neither before nor after one.
   const dated = asOf === undefined ? filter : { ...filter, from: filter.from ?? "0000" };
-  const later = asOf === undefined ? undefined : join(scratch, "later");
-  const marks = new OriginalMarks(asked, later, queries);
-  try {
-    await withCaptures([path], { ...work, filter: dated, samples: 0 }, ({ runs }) =>
-      mergeStored(runs, { ...work, scratch }, (key, length, count) => {
-        marks.add(key, length, count);
-      }),
-    );
-    marks.end();
-    const { held: originals, isHeld: uriIsHeld } = marks;
-    const facts = { kind: "index", map, keys, hosts, originals, queries } as const;
-    return { ...facts, keyIsHeld, uriIsHeld, later };
-  } finally {
-    marks.close();
-  }
+  // Predictors take the other half.
+  const half = { ...work, filter: dated, samples: 0, memoryBytes: memoryBytes / 2 };
+  return withCaptures([path], half, async ({ runs }) => {
+    // Many runs are merged to fewer each time, in a folder of its own.
+    const forEachOriginal = (visit: VisitOriginal): Promise<void> =>
+      withTempDir({ parent: scratch, interrupt: streams.interrupt }, (own) =>
+        joinMonths((add) => mergeStored(runs, { ...work, scratch: own }, add), visit),
+      );
+    const heldUris = new Set<string>();
+    let originals = 0;
+    await forEachOriginal((original, [first]) => {
+      if (asOf !== undefined && first.code !== 0) return;
+      originals++;
+      const uri = latin1(original);
+      if (lookups.some(({ uris }) => uris.has(uri))) heldUris.add(uri);
+    });
+    const forEachLater = (visit: VisitLater): Promise<void> =>
+      forEachOriginal((original, months) => {
+        const later = months.filter(({ code }) => code !== 0);
+        if (later.length > 0) visit(keyOf(original, survey), later.length === months.length, later);
+      });
+    return use({
+      ...survey,
+      kind: "index",
+      map,
+      originals,
+      heldUris,
+      forEachLater: asOf === undefined ? undefined : forEachLater,
+    });
+  });
+}
+
+/** Months are in order; those up to the date are 0. */
+type VisitOriginal = (original: Uint8Array, months: readonly MonthCaptures[]) => void;
+
+/** Joins the months of each original: captures are sorted by original and month (see original-key.ts). */
+async function joinMonths(
+  merge: (add: VisitKey) => Promise<void>,
+  visit: VisitOriginal,
+): Promise<void> {
+  let original = new Uint8Array(0);
+  let months: MonthCaptures[] = [];
+  await merge((key, length, captures) => {
+    const own = key.subarray(0, originalLength(length));
+    if (months.length > 0 && !isSame(own, original)) {
+      visit(original, months);
+      months = [];
+    }
+    if (months.length === 0) original = own.slice();
+    months.push({ code: monthCode(key, length), captures });
+  });
+  if (months.length > 0) visit(original, months);
+}
+
+/** The key of an original in maps of the truth's kind. */
+function keyOf(original: Uint8Array, { queries }: Pick<Truth, "queries">): Uint8Array {
+  if (queries) return surtKeyOf(original);
+  const query = original.indexOf(QUESTION);
+  return query === -1 ? original : original.subarray(0, query);
 }
 
 /** The earlier of two ends of time; either may be missing. */
@@ -178,61 +222,41 @@ async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<v
   );
 }
 
-/** Marks what was asked for and is held, by rows of a map with queries. */
-class HeldMarks {
-  readonly keyIsHeld: Uint8Array;
-  readonly uriIsHeld: Uint8Array;
-  readonly #keys: ReadonlyMap<string, number>;
-  readonly #uris: ReadonlyMap<string, number>;
-
-  constructor({ keys, uris }: AskedLookups) {
-    this.keyIsHeld = new Uint8Array(keys.texts.length);
-    this.uriIsHeld = new Uint8Array(uris.texts.length);
-    this.#keys = new Map(keys.texts.map((text, i) => [text, i]));
-    this.#uris = new Map(
-      uris.texts.map((text, i) => [latin1(surtKeyOf(Buffer.from(text, "latin1"))), i]),
-    );
-  }
-
-  add(key: Uint8Array): void {
-    const uri = this.#uris.get(latin1(key));
-    if (uri !== undefined) this.uriIsHeld[uri] = 1;
-    const query = key.indexOf(QUESTION, key.indexOf(CLOSE_PAREN) + 1);
-    const page = this.#keys.get(latin1(query === -1 ? key : key.subarray(0, query)));
-    if (page !== undefined) this.keyIsHeld[page] = 1;
-  }
+function surtKeyText(uri: string): string {
+  return latin1(surtKeyOf(Buffer.from(uri, "latin1")));
 }
 
 function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
 
+export function hostOf(key: string): string {
+  return key.slice(0, key.indexOf(")"));
+}
+
+/** Counts what a map holds, and finds which of the lookups are held. */
 async function surveyMap(
   path: string,
-  asked: AskedLookups,
-  { path: given, streams }: TruthOptions,
-): Promise<{
-  queries: boolean;
-  /** Of use where the map is with queries. */
-  marks: HeldMarks;
-  keys: number;
-  hosts: Set<string>;
-  originals: number | undefined;
-  hasOneKey: boolean;
-}> {
-  const hosts = new Set<string>();
-  const decoder = new TextDecoder();
+  lookups: readonly AskedLookups[],
+  { path: given, queries, streams }: TruthOptions,
+): Promise<Omit<Truth, "kind" | "map" | "forEachLater">> {
+  const pages = new Set(lookups.flatMap((asked) => [...asked.keys.keys()]));
+  const hosts = new Set([...pages].map(hostOf));
+  const uris = queries ? lookups.flatMap((asked) => [...asked.uris.keys()]) : [];
+  const rows = new Map(uris.map((uri) => [surtKeyText(uri), false]));
+  const heldKeys = new Set<string>();
+  const heldHosts = new Set<string>();
   const sum = new FrequencySum();
   let keys = 0;
-  let last = "";
-  const marks = new HeldMarks(asked);
-  const fields = await forEachHeld(path, streams, (key, bytes, start, end) => {
+  const fields = await forEachHeld(path, streams, (bytes, row, start, end) => {
     keys++;
-    marks.add(key);
-    sum.addBytes(bytes, start, end);
-    const host = decoder.decode(key.subarray(0, key.indexOf(CLOSE_PAREN)));
-    if (host !== last) hosts.add(host);
-    last = host;
+    sum.addBytes(row, start, end);
+    const key = latin1(bytes);
+    const [page = ""] = key.split("?", 1);
+    if (rows.has(key)) rows.set(key, true);
+    if (pages.has(page)) heldKeys.add(page);
+    const host = hostOf(key);
+    if (hosts.has(host)) heldHosts.add(host);
   });
   if (keys === 0) {
     throw new MementoMapError("MM_BAD_INPUT", "it holds nothing to compare with", {
@@ -240,13 +264,18 @@ async function surveyMap(
     });
   }
   const { originals } = sum.toFrequency();
+  // Rows of several keys count an original once for each.
+  const isCounted = originals?.bound === "exact" && fields.keys.length === 1;
+  const counted = isCounted ? originals.value : undefined;
   return {
+    queries,
     keys,
-    hosts,
-    originals: originals?.bound === "exact" ? originals.value : undefined,
-    hasOneKey: fields.keys.length === 1,
-    queries: fields.queries === true,
-    marks,
+    heldKeys,
+    heldHosts,
+    heldUris: queries
+      ? new Set(uris.filter((uri) => rows.get(surtKeyText(uri)) === true))
+      : undefined,
+    originals: queries ? keys : counted,
   };
 }
 
@@ -303,109 +332,4 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = a.length - 1; i >= 0; i--) if (a[i] !== b[i]) return false;
   return true;
-}
-
-/** Visits originals captured after a date, of a scratch file: `key isNew month:captures…`, a line each. */
-export async function forEachLater(
-  path: string,
-  visit: (key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]) => void,
-): Promise<void> {
-  const decoder = new TextDecoder("latin1");
-  const chunks = createReadStream(path) as AsyncIterable<Uint8Array>; // no encoding is set
-  for await (const { bytes, starts, ends, count } of lineBatches(chunks)) {
-    for (let i = 0; i < count; i++) {
-      const line = bytes.subarray(starts[i], ends[i]);
-      const keyEnd = line.indexOf(SPACE);
-      const [isNew, ...texts] = decoder.decode(line.subarray(keyEnd + 1)).split(" ");
-      const months = texts.map((text) => {
-        const [month = "", captures] = text.split(":");
-        return { month, captures: Number(captures) };
-      });
-      visit(line.subarray(0, keyEnd), isNew === "1", months);
-    }
-  }
-}
-
-/**
- * Takes the captures of an archive sorted by original and month (see original-key.ts), those up to a
- * date without a month. Marks the URIs asked for that are held, and writes down what came later.
- */
-class OriginalMarks {
-  held = 0;
-  readonly isHeld: Uint8Array;
-  readonly #asked: AskedLookups;
-  readonly #laterPath: string | undefined;
-  readonly #later: number | undefined;
-  readonly #hasQueries: boolean;
-  #pending: string[] = [];
-  #original = new Uint8Array(0);
-  #isNew = true;
-  #months: MonthCaptures[] = [];
-
-  /** @param laterPath where to write what came after the date; undefined without one. */
-  constructor(asked: AskedLookups, laterPath: string | undefined, hasQueries: boolean) {
-    this.#asked = asked;
-    this.#hasQueries = hasQueries;
-    this.isHeld = new Uint8Array(asked.uris.texts.length);
-    this.#laterPath = laterPath;
-    this.#later = laterPath === undefined ? undefined : openSync(laterPath, "wx");
-  }
-
-  add(key: Uint8Array, length: number, count: number): void {
-    const end = originalLength(length);
-    const original = key.subarray(0, end);
-    if (!isSame(original, this.#original)) {
-      this.#endOriginal();
-      this.#original = original.slice();
-    }
-    const code = monthCode(key, length);
-    if (this.#later === undefined || code === 0) {
-      this.#isNew = false;
-      return;
-    }
-    const { year, month } = yearMonthOf(code) ?? { year: 0, month: 0 };
-    const name = month === 0 ? String(year) : `${year}-${String(month).padStart(2, "0")}`;
-    this.#months.push({ month: name, captures: count });
-  }
-
-  end(): void {
-    this.#endOriginal();
-    if (this.#later !== undefined) this.#flush(this.#later);
-  }
-
-  close(): void {
-    if (this.#later !== undefined) closeSync(this.#later);
-  }
-
-  #endOriginal(): void {
-    const original = this.#original;
-    if (original.length === 0) return;
-    if (!this.#isNew) {
-      this.held++;
-      const place = this.#asked.placeOfOriginal(original, original.length);
-      if (place !== undefined) this.isHeld[place] = 1;
-    }
-    if (this.#months.length > 0) this.#writeLater(original);
-    this.#isNew = true;
-    this.#months = [];
-  }
-
-  #writeLater(original: Uint8Array): void {
-    const query = original.indexOf(QUESTION);
-    const page = Buffer.from(original.subarray(0, query === -1 ? original.length : query));
-    const key = this.#hasQueries ? Buffer.from(surtKeyOf(original)) : page;
-    const months = this.#months.map(({ month, captures }) => `${month}:${captures}`);
-    this.#pending.push(`${key.toString("latin1")} ${this.#isNew ? 1 : 0} ${months.join(" ")}\n`);
-    if (this.#later !== undefined && this.#pending.length >= FLUSH_LINES) this.#flush(this.#later);
-  }
-
-  #flush(file: number): void {
-    const bytes = Buffer.from(this.#pending.join(""), "latin1");
-    try {
-      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
-    } catch (error) {
-      throw ioError(error, this.#laterPath ?? "");
-    }
-    this.#pending = [];
-  }
 }

@@ -1,6 +1,6 @@
 import { type ArchiveAnswers, isLogTag, LOG_TAG, type LogCounts } from "./log-tally.ts";
 import { MONTH_MARK } from "../analyze/original-key.ts";
-import { TopList } from "../analyze/bounded.ts";
+import { TopList } from "../analyze/top-list.ts";
 
 export interface ArchiveRow extends ArchiveAnswers {
   readonly hitShare: number;

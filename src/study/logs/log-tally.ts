@@ -2,7 +2,7 @@ import { OriginalKey } from "../analyze/original-key.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { KeyTable } from "../../generate/key-table.ts";
 import { MemgatorLog, type OpenAnswers } from "../../input/memgator-log.ts";
-import { surtBytes } from "../../surt/uri-to-surt.ts";
+import { surt } from "../../surt/uri-to-surt.ts";
 
 /*
  * What logs say of an original is sorted together with its captures (see original-key.ts):
@@ -45,8 +45,6 @@ export interface LogCounts {
   ambiguous: number;
 }
 
-const SURT_GROWTH = 3;
-
 /**
  * Reads the lines of aggregator logs: counts the answers of each archive, and puts what was said
  * of each URI into a table, which `drain` must empty when it is full.
@@ -64,7 +62,6 @@ export class LogTally {
   readonly #archive: string | undefined;
   readonly #encoder = new TextEncoder();
   readonly #key = new OriginalKey();
-  #surt = new Uint8Array(4096);
   #log: MemgatorLog;
 
   constructor(table: KeyTable, drain: () => void, archive?: string) {
@@ -151,17 +148,14 @@ export class LogTally {
   }
 
   #add(uri: string, tag: number, detail: string): void {
-    const bytes = this.#encoder.encode(uri);
-    const room = bytes.length * SURT_GROWTH + 64;
-    if (room > this.#surt.length) this.#surt = new Uint8Array(room);
-    const end = surtBytes(bytes, 0, bytes.length, this.#surt, 0);
-    this.#key.setOriginal(this.#surt, 0, end, 0);
-    const original = this.#key.bytes.subarray(0, this.#key.sharedByMonths);
-    const rest = this.#encoder.encode(detail);
-    const key = new Uint8Array(original.length + 1 + rest.length);
-    key.set(original);
-    key[original.length] = tag;
-    key.set(rest, original.length + 1);
+    const bytes = this.#encoder.encode(surt(uri));
+    const original = this.#key;
+    original.setOriginal(bytes, 0, bytes.length);
+    const key = Buffer.concat([
+      original.bytes.subarray(0, original.originalEnd + 1),
+      Uint8Array.of(tag),
+      this.#encoder.encode(detail),
+    ]);
     if (this.#table.add(key, 0, key.length, 1)) return;
     this.#drain();
     if (this.#table.add(key, 0, key.length, 1)) return;
