@@ -1,5 +1,5 @@
 import { pageOfReferer, looksLikePageRequisite } from "../../src/aggregate/route/referer.ts";
-import { readPreferences } from "../../src/aggregate/service/preferences.ts";
+import { readPreferences } from "../../src/aggregate/service/request.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,15 +1,16 @@
-import { AggregatorService } from "../aggregate/service/aggregator-service.ts";
-import type { AggregatorServiceOptions } from "../aggregate/service/exchange.ts";
+import {
+  AggregatorService,
+  type AggregatorServiceOptions,
+} from "../aggregate/service/aggregator-service.ts";
 import { mementoClient } from "../aggregate/service/memento.ts";
 import { AggregatorMetrics } from "../aggregate/service/aggregator-metrics.ts";
 import type { OpenAggregator } from "../aggregate/service/open-aggregator.ts";
-import { ServiceStatus } from "../aggregate/service/service-status.ts";
 import type { RequestHandler } from "../http/listen.ts";
 import { ProxySettings } from "../http/proxy.ts";
 
 /** How an aggregator is served; see `mementomap aggregate --serve`. */
 export type AggregatorHandlerOptions = Partial<
-  Omit<AggregatorServiceOptions, "aggregator" | "status" | "metrics" | "processes" | "monitor">
+  Omit<AggregatorServiceOptions, "open" | "metrics" | "processes" | "monitor" | "list" | "settings">
 >;
 
 /**
@@ -38,12 +39,9 @@ export function createAggregatorService(
   const metrics = new AggregatorMetrics();
   open.aggregator.observe(metrics);
   return new AggregatorService({
-    aggregator: open.aggregator,
-    status: new ServiceStatus({ open }),
+    open,
     client: mementoClient(open.aggregator.router, { proxies: ProxySettings.of(process.env) }),
     metrics,
-    keeper: open.keeper,
-    defaults: {},
     ...options,
   });
 }

@@ -7,10 +7,11 @@ import {
 } from "../../src/aggregate/service/open-aggregator.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
-import { AggregatorService } from "../../src/aggregate/service/aggregator-service.ts";
-import type { AggregatorServiceOptions } from "../../src/aggregate/service/exchange.ts";
+import {
+  AggregatorService,
+  type AggregatorServiceOptions,
+} from "../../src/aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../src/aggregate/service/aggregator-metrics.ts";
-import { ServiceStatus } from "../../src/aggregate/service/service-status.ts";
 import { listen, type Listening, type ListenOptions } from "../../src/http/listen.ts";
 import { type ScriptedServer, scriptedServer } from "./scripted-server.ts";
 import { linkTimeMap } from "./scripted-upstream.ts";
@@ -81,11 +82,9 @@ export async function aggregating(
   });
   const client = new NodeClient({ trustedOrigins: archives.map(({ url }) => url) });
   const service = new AggregatorService({
-    aggregator: open.aggregator,
-    status: new ServiceStatus({ open }),
+    open,
     client,
     metrics,
-    keeper: open.keeper,
     ...options.service,
   });
   const server = await listen(service, { port: 0, ...options.listen });

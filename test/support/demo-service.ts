@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { openAggregator } from "../../src/aggregate/service/open-aggregator.ts";
 import { AggregatorService } from "../../src/aggregate/service/aggregator-service.ts";
-import { ServiceStatus } from "../../src/aggregate/service/service-status.ts";
 import { parseArchiveList } from "../../src/aggregate/route/archive.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import { listen } from "../../src/http/listen.ts";
@@ -14,10 +13,8 @@ export async function servingDemo(demo: DemoArchives): Promise<string> {
   const open = await openAggregator({ archives, sampleShare: 0 });
   const client = new NodeClient();
   const service = new AggregatorService({
-    aggregator: open.aggregator,
-    status: new ServiceStatus({ open }),
+    open,
     client,
-    keeper: open.keeper,
   });
   const server = await listen(service, { port: 0 });
   onTestFinished(async () => {

@@ -2,7 +2,14 @@ import type { Aggregator } from "prom-client";
 import { Histogram } from "prom-client";
 import { Metrics, type Sample } from "../../http/metrics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
-import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
+import type { RoutingReport, Share } from "../statistics.ts";
+import type { AggregatorServiceOptions } from "./aggregator-service.ts";
+import {
+  type ArchiveStatus,
+  archiveStatuses,
+  learningOf,
+  type OpenAggregator,
+} from "./open-aggregator.ts";
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
@@ -69,42 +76,42 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
   }
 
   /** Exposes the state of a service. */
-  readStatus(status: ServiceStatus): void {
-    this.#value("questions_total", () => status.routing().sessions);
-    this.#value("archive_asked_total", () => status.routing().asked);
-    this.#value("archive_spared_total", () => status.routing().spared);
-    this.#value("archive_sampled_total", () => status.routing().sampled);
-    this.#value("archive_sampled_hits_total", () => status.routing().sampledHits);
-    this.#samples("learnt_recall", "average", "bound", () => {
-      const { promised, hits } = status.learning() ?? {};
-      return { promised, estimate: hits?.value, low: hits?.low, high: hits?.high };
+  readStatus(options: AggregatorServiceOptions): void {
+    const { open, now = Date.now } = options;
+    const startedAt = now();
+    const routing = (): RoutingReport => open.estimate.report();
+    this.#value("questions_total", () => routing().sessions);
+    this.#value("archive_asked_total", () => routing().asked);
+    this.#value("archive_spared_total", () => routing().spared);
+    this.#value("archive_sampled_total", () => routing().sampled);
+    this.#value("archive_sampled_hits_total", () => routing().sampledHits);
+    const bounds = (share: Share | undefined): ByLabel => ({
+      estimate: share?.value,
+      low: share?.low,
+      high: share?.high,
     });
-    this.#samples("missed_hit_rate", "average", "bound", () => {
-      const { missRate } = status.routing();
-      return { estimate: missRate?.value, low: missRate?.low, high: missRate?.high };
-    });
-    this.#readArchives(status);
-    this.#value("archive_list_archives", () => status.archives().length, "max");
-    this.#value("archive_list_refused", () => Number(status.list?.error !== undefined), "max");
-    this.#value(
-      "archive_list_taken_timestamp_seconds",
-      () => Math.floor((status.list?.takenAt ?? status.startedAt) / 1000),
-      "max",
-    );
+    this.#byLabel("missed_hit_rate", "bound", () => bounds(routing().missRate), "average");
+    const recall = (): ByLabel => {
+      const { promised, hits } = learningOf(open) ?? {};
+      return { promised, ...bounds(hits) };
+    };
+    this.#byLabel("learnt_recall", "bound", recall, "average");
+    this.#readArchives(open, now);
+    this.#value("archive_list_archives", () => open.aggregator.router.archives.length, "max");
+    this.#value("archive_list_refused", () => Number(options.list?.error !== undefined), "max");
+    const takenAt = (): number => options.list?.takenAt ?? startedAt;
+    this.#value("archive_list_taken_timestamp_seconds", () => Math.floor(takenAt() / 1000), "max");
   }
 
-  #readArchives(status: ServiceStatus): void {
-    const archives = onceAScrape(() => status.archives());
-    type Of = (archive: ArchiveStatus) => number | undefined;
-    const each = (name: Name, of: Of, acrossProcesses?: Aggregator): void =>
-      this.#samples(name, acrossProcesses, "archive", () =>
-        Object.fromEntries(archives().map((archive) => [archive.archive.id, of(archive)])),
-      );
-    const eachOf = (
-      name: Name,
-      label: string,
-      of: (archive: ArchiveStatus) => Readonly<Record<string, number>>,
-    ): void =>
+  #readArchives(open: OpenAggregator, now: () => number): void {
+    const archives = onceAScrape(() => archiveStatuses(open));
+    type Of<Value> = (archive: ArchiveStatus) => Value;
+    const each = (name: Name, of: Of<number | undefined>, acrossProcesses?: Aggregator): void => {
+      const read = (): ByLabel =>
+        Object.fromEntries(archives().map((archive) => [archive.archive.id, of(archive)]));
+      this.#byLabel(name, "archive", read, acrossProcesses);
+    };
+    const eachOf = (name: Name, label: string, of: Of<Readonly<Record<string, number>>>): void =>
       this.#samples(name, undefined, ["archive", label], () =>
         archives().flatMap((archive) =>
           Object.entries(of(archive)).map(([kind, value]) => ({
@@ -131,19 +138,14 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
     eachOf("upstream_failures_total", "kind", ({ counters }) => counters?.failures ?? {});
     // Maps are the same in every process.
     each("archive_map_keys", ({ map }) => map?.keys, "max");
-    each(
-      "archive_map_age_seconds",
-      ({ map }) => {
-        const madeAt = map?.updatedAt ?? map?.fetchedAt;
-        return madeAt === undefined ? undefined : Math.max(0, status.now - madeAt) / 1000;
-      },
-      "max",
-    );
-    each(
-      "archive_map_contradicted",
-      ({ map }) => map && Number(map.contradicted !== undefined),
-      "max",
-    );
+    const ageOf: Of<number | undefined> = ({ map }) => {
+      const madeAt = map?.updatedAt ?? map?.fetchedAt;
+      return madeAt === undefined ? undefined : Math.max(0, now() - madeAt) / 1000;
+    };
+    each("archive_map_age_seconds", ageOf, "max");
+    const isContradicted: Of<number | undefined> = ({ map }) =>
+      map && Number(map.contradicted !== undefined);
+    each("archive_map_contradicted", isContradicted, "max");
     each("archive_map_usable", ({ map }) => map && Number(map.status === "ready"), "max");
     each("archive_map_failures_total", ({ map }) => map?.failures);
   }
@@ -152,29 +154,28 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
     this.#samples(name, acrossProcesses, [], () => [{ value: read() }]);
   }
 
-  /** @param read samples, or values by the value of the only label; those that are undefined are left out. */
+  #byLabel(name: Name, label: string, read: () => ByLabel, acrossProcesses?: Aggregator): void {
+    this.#samples(name, acrossProcesses, [label], () =>
+      Object.entries(read()).flatMap(([of, value]) =>
+        value === undefined ? [] : [{ labels: { [label]: of }, value }],
+      ),
+    );
+  }
+
   #samples(
     name: Name,
     acrossProcesses: Aggregator | undefined,
-    labels: string | readonly string[],
-    read: () => readonly Sample[] | Readonly<Record<string, number | undefined>>,
+    labels: readonly string[],
+    read: () => readonly Sample[],
   ): void {
-    this.read({
-      name: `mementomap_${name}`,
-      help: HELP[name],
-      type: name.endsWith("_total") ? "counter" : "gauge",
-      labels: [labels].flat(),
-      acrossProcesses,
-      read: () => {
-        const found = read();
-        if (Array.isArray(found)) return found as readonly Sample[];
-        return Object.entries(found).flatMap(([of, value]) =>
-          value === undefined ? [] : [{ labels: { [String(labels)]: of }, value }],
-        );
-      },
-    });
+    const type = name.endsWith("_total") ? "counter" : "gauge";
+    const help = HELP[name];
+    this.read({ name: `mementomap_${name}`, help, type, labels, acrossProcesses, read });
   }
 }
+
+/** Values by the value of a label; those that are undefined are left out. */
+type ByLabel = Readonly<Record<string, number | undefined>>;
 
 /** All metrics of a scrape are read one after the other; some twenty of them need the archives. */
 function onceAScrape(read: () => readonly ArchiveStatus[]): () => readonly ArchiveStatus[] {

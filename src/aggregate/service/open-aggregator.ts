@@ -1,10 +1,12 @@
 import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
 import { RecallHistory } from "../history.ts";
-import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
+import { ArchiveTallies, type ArchiveTally, RoutingEstimate } from "../statistics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Asker } from "../ask/ask.ts";
 import { createUpstream, type UpstreamOptions } from "../ask/create-upstream.ts";
-import type { Upstream } from "../ask/state.ts";
+import type { ArchiveCounters, Upstream, UpstreamState } from "../ask/state.ts";
+import { type LearningReport, learningReport } from "../learn/learning-report.ts";
+import type { MapState } from "../route/kept-map.ts";
 import type { Archive } from "../route/archive.ts";
 import { type KeptLearner, type LearnOptions, openLearner } from "../learn/store.ts";
 import type { Learner } from "../learn/learner.ts";
@@ -170,4 +172,36 @@ function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteReques
       timegate === undefined || datetime === undefined || upstream.isDormant(archive, "timegate")
     );
   };
+}
+
+/** All there is to know about one archive. */
+export interface ArchiveStatus {
+  readonly archive: Archive;
+  readonly upstream: UpstreamState;
+  readonly tally: ArchiveTally;
+  readonly map: MapState | undefined;
+  readonly counters: ArchiveCounters | undefined;
+}
+
+export function archiveStatuses(open: OpenAggregator): ArchiveStatus[] {
+  const { aggregator, upstream, tallies } = open;
+  return aggregator.router.archives.map((archive) => ({
+    archive,
+    upstream: upstream.stateOf(archive),
+    tally: tallies.tallyOf(archive),
+    map: mapState(open, archive),
+    counters: upstream.counters.get(archive.id),
+  }));
+}
+
+function mapState({ keeper, learner }: OpenAggregator, archive: Archive): MapState | undefined {
+  const map = keeper.stateOf(archive);
+  const contradicted = learner?.maps.staleOf(archive.id);
+  const isShown = map?.status === "ready" || map?.status === "stale";
+  return isShown && contradicted !== undefined ? { ...map, status: "stale", contradicted } : map;
+}
+
+/** Undefined where nothing is learnt. */
+export function learningOf({ learner }: OpenAggregator): LearningReport | undefined {
+  return learner && learningReport(learner);
 }

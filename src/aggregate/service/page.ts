@@ -5,14 +5,15 @@ import { pageAsset } from "../../page/page-assets.ts";
 import type { MapInfo } from "../../page/page-data.ts";
 import { homeOf } from "../route/archive.ts";
 import type { MapState } from "../route/kept-map.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "./aggregator-service.ts";
+import { archiveStatuses } from "./open-aggregator.ts";
 
 const NAME = "Memento aggregator";
 
 /** A page of the application. Asks no archive: mementos come when it runs. */
 export function page(exchange: Exchange): Promise<Reply> {
   const { base, options } = exchange;
-  const archives = options.status.archives();
+  const archives = archiveStatuses(options.open);
   const { pathname, origin } = new URL(base);
   return pageReply(exchange, {
     service: "aggregator",

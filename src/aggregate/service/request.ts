@@ -1,11 +1,12 @@
-import { MementoMapError, quote } from "../../errors.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { originalUri } from "../../http/original-uri.ts";
 import { isPrivateAddress } from "../../http/private-address.ts";
 import { networkOf } from "../../http/rate-limit.ts";
+import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { AggregateRequest } from "../aggregator.ts";
 import type { RouteRequest } from "../route/decision.ts";
-import type { Exchange } from "./exchange.ts";
-import { NO_PREFERENCES, type Preferences, readPreferences } from "./preferences.ts";
+import type { Exchange } from "./aggregator-service.ts";
 
 /** What a client asks of archives. */
 export interface LookupRequest {
@@ -20,37 +21,28 @@ export interface LookupRequest {
  *   archives that it names exists.
  */
 export function lookupRequest(
-  { request, options, client }: Exchange,
+  { request: { headers }, options, client }: Exchange,
   rawUri: string,
 ): LookupRequest {
   const uri = originalUri(rawUri);
-  const preferences = readPreferences(request.headers);
-  const { waitMs } = preferences;
-  const route = routeRequest(preferences, options, uri);
+  const preferences = readPreferences(headers);
+  const { route, waitMs } = preferences;
+  const { archives } = options.open.aggregator.router;
+  if (route.only !== undefined && !archives.some(({ id }) => route.only?.includes(id))) {
+    const names = route.only.map((id) => quote(id)).join(", ");
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `there is no archive ${names}; /archives.json lists the archives`,
+    );
+  }
   const network = teachingNetwork(client.address);
   const mayForce = options.ignoresForced !== true;
   const isBroadcast = preferences.isBroadcast && mayForce;
   const isFresh = preferences.cacheControl === "no-cache";
   const cacheControl = isFresh && !mayForce ? undefined : preferences.cacheControl;
   const isForced = isBroadcast || (isFresh && mayForce);
-  const more = { cacheControl, isBroadcast, waitMs, network, isForced };
-  return { request: { ...route, ...more }, preferences };
-}
-
-function routeRequest(
-  { route }: Preferences,
-  { defaults, aggregator }: Exchange["options"],
-  uri: string,
-): RouteRequest {
-  if (route === NO_PREFERENCES.route) return { ...defaults, uri };
-  const { archives } = aggregator.router;
-  if (route.only !== undefined && !archives.some(({ id }) => route.only?.includes(id))) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      `there is no archive ${route.only.map((id) => quote(id)).join(", ")}; /archives.json lists the archives`,
-    );
-  }
-  return { ...defaults, ...route, uri };
+  const more = { uri, cacheControl, isBroadcast, waitMs, network, isForced };
+  return { request: { ...options.defaults, ...route, ...more }, preferences };
 }
 
 /**
@@ -61,4 +53,166 @@ function teachingNetwork(address: string): string | undefined {
   if (address === "" || isPrivateAddress(address)) return undefined;
   const [, ipv4] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(address) ?? [];
   return ipv4 ?? networkOf(address).split(":").slice(0, 3).join(":");
+}
+
+/** What the headers of a request say about how it is to be answered. */
+export interface Preferences {
+  readonly route: Pick<
+    RouteRequest,
+    "only" | "except" | "from" | "until" | "topK" | "minLikelihood" | "referer"
+  >;
+  /** Whether every archive is to be asked. */
+  readonly isBroadcast: boolean;
+  /** Whether the answer is to say why archives were asked and were not. */
+  readonly wantsReasons: boolean;
+  /** How long it wants to wait (RFC 7240, 4.3). */
+  readonly waitMs: number | undefined;
+  readonly cacheControl: string | undefined;
+  /** The preferences that are honoured, for `Preference-Applied`. */
+  readonly applied: string | undefined;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type Draft = Writable<Preferences> & { readonly route: Writable<Preferences["route"]> };
+
+/** Longer headers are ignored: matching them could take quadratic time. */
+const MAX_HEADER_CHARACTERS = 1024;
+
+/** A preference of RFC 7240: a token, and a value that is a token or a quoted string. */
+const PREFERENCE =
+  /\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?\s*(?:;[^,]*)?(?:,|$)/iy;
+
+/**
+ * Reads `Prefer` and its kin: which archives (`archives="a b"`, `except-archives="c"`), which time
+ * (`from=2010`, `until=2014`), how many (`top-k=3`, `min-likelihood=0.1`), how long (`wait=5`), `routing=off`, and
+ * `route-reasons`. `X-MemGator-Archive-Filter: a,!b` and `X-MementoMap-Route: 1` are other ways to
+ * say the first and the last.
+ *
+ * Unknown preferences are ignored, as RFC 7240 requires.
+ *
+ * @throws MM_BAD_INPUT for a value that cannot be understood.
+ */
+export function readPreferences(headers: IncomingHttpHeaders): Preferences {
+  const found: Draft = {
+    route: { referer: headers.referer },
+    isBroadcast: false,
+    wantsReasons: headers["x-mementomap-route"] !== undefined,
+    waitMs: undefined,
+    cacheControl: cacheControlOf(headers),
+    applied: undefined,
+  };
+  const filter = idsOf(shortHeader(headers["x-memgator-archive-filter"]));
+  const except = filter.filter((id) => /^!./.test(id)).map((id) => id.slice(1));
+  const only = filter.filter((id) => !id.startsWith("!"));
+  if (only.length > 0) found.route.only = only;
+  if (except.length > 0) found.route.except = except;
+  const applied: string[] = [];
+  for (const { name, value, text } of preferencesOf(shortHeader(headers["prefer"]))) {
+    const take = Object.hasOwn(TAKE, name) ? TAKE[name] : undefined;
+    if (take === undefined) continue;
+    take(found, value);
+    applied.push(text);
+  }
+  if (applied.length > 0) found.applied = applied.join(", ");
+  return found;
+}
+
+function shortHeader(value: string | string[] | undefined): string {
+  const text = Array.isArray(value) ? value.join(", ") : (value ?? "");
+  return text.length > MAX_HEADER_CHARACTERS ? "" : text;
+}
+
+interface Preference {
+  readonly name: string;
+  readonly value: string;
+  /** As it was sent. */
+  readonly text: string;
+}
+
+function* preferencesOf(header: string): Generator<Preference, void, undefined> {
+  for (let at = 0; at < header.length;) {
+    PREFERENCE.lastIndex = at;
+    const match = PREFERENCE.exec(header);
+    if (match === null) {
+      const comma = header.indexOf(",", at);
+      if (comma === -1) return;
+      at = comma + 1;
+      continue;
+    }
+    at += match[0].length;
+    const [all, name, quoted, token = ""] = match;
+    yield {
+      name: name.toLowerCase(),
+      value: quoted?.replaceAll(/\\(.)/g, "$1") ?? token,
+      text: all.replace(/(?<![\s,;])[\s,;]+$/, "").trim(),
+    };
+  }
+}
+
+/** What each preference changes. */
+const TAKE: Readonly<Record<string, (found: Draft, value: string) => void>> = {
+  archives({ route }, value) {
+    route.only = idsOf(value);
+  },
+  "except-archives"({ route }, value) {
+    route.except = idsOf(value);
+  },
+  from({ route }, value) {
+    route.from = datetime("from", value, parsePaddedDatetime);
+  },
+  until({ route }, value) {
+    route.until = datetime("until", value, lastSecondOf);
+  },
+  "top-k"({ route }, value) {
+    route.topK = number("top-k", value, /^[1-9]\d{0,5}$/, "a whole number from 1 up");
+  },
+  "min-likelihood"({ route }, value) {
+    const pattern = /^(?:0?\.\d+|0|1(?:\.0+)?)$/;
+    route.minLikelihood = number("min-likelihood", value, pattern, "a number from 0 to 1");
+  },
+  routing(found, value) {
+    if (value !== "off" && value !== "on") throw bad("routing", value, "on or off");
+    found.isBroadcast = value === "off";
+  },
+  wait(found, value) {
+    found.waitMs = number("wait", value, /^\d{1,6}$/, "a number of seconds") * 1000;
+  },
+  "route-reasons"(found) {
+    found.wantsReasons = true;
+  },
+};
+
+/** Ids are apart by commas or blanks. */
+function idsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
+}
+
+function datetime(name: string, value: string, read: (digits: string) => number): number {
+  try {
+    parsePaddedDatetime(value);
+    return read(value);
+  } catch (error) {
+    if (isMementoMapError(error)) throw bad(name, value, "YYYY[MM[DD[hh[mm[ss]]]]]");
+    throw error;
+  }
+}
+
+function number(name: string, value: string, pattern: RegExp, expected: string): number {
+  if (pattern.test(value)) return Number(value);
+  throw bad(name, value, expected);
+}
+
+function bad(name: string, value: string, expected: string): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `the preference ${name} is ${quote(value)}; write ${expected}`,
+  );
+}
+
+/** What of `Cache-Control` is passed on to the caches of answers; `Pragma` as of old. */
+function cacheControlOf(headers: IncomingHttpHeaders): string | undefined {
+  const text = headers["cache-control"] ?? headers["pragma"];
+  if (text === undefined) return undefined;
+  if (/\bonly-if-cached\b/i.test(text)) return "only-if-cached";
+  return /\b(?:no-cache|no-store|max-age=0)\b/i.test(text) ? "no-cache" : undefined;
 }

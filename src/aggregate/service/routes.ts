@@ -11,10 +11,9 @@ import {
   parsePaddedDatetime,
 } from "../../memento/datetime.ts";
 import { wantsPage } from "../../page/app-page.ts";
-import type { Aggregation } from "../aggregator.ts";
-import { HOLDINGS_QUERY } from "../../publish/serve/holdings.ts";
+import { HOLDINGS_QUERY, type HoldingsView } from "../../publish/serve/holdings.ts";
 import { noMementoReply } from "./aggregation-reply.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "./aggregator-service.ts";
 import { proxyReply } from "./memento.ts";
 import { asset, openSearch, page } from "./page.ts";
 import { type LookupRequest, lookupRequest } from "./request.ts";
@@ -33,232 +32,202 @@ import {
 const LISTENERS = new OpenReplies(10);
 
 type AggregatorRoute = Route<Exchange>;
+type Answer = AggregatorRoute["answer"];
 type Params = Found["params"];
+/** What a row may say of a path besides what all rows do. */
+type Details = Omit<Partial<AggregatorRoute>, "name" | "path" | "summary" | "answer">;
 
 const FORMAT = "{format:link|json|cdxj}";
-const TIMEMAPS = {
-  200: { type: "application/link-format, application/json, application/cdxj+ors" },
-};
-const JSON_REPLY = { 200: { type: "application/json" } };
-const TEXT_REPLY = { 200: { type: "text/plain" } };
-const EVENTS = { 200: { type: "text/event-stream" } };
-const FOUND = { 302: { type: "text/html" } };
-const HTML = { 200: { type: "text/html" } };
 const PREFERENCES = {
   Prefer:
     'archives="a b", except-archives="c", from=2010, until=2014, top-k=3, min-likelihood=0.1, routing=off, route-reasons',
   "Cache-Control": "no-cache asks archives again, only-if-cached asks none",
 };
+const TIMEMAPS = replies("application/link-format, application/json, application/cdxj+ors");
+const EVENTS = replies("text/event-stream");
+const FOUND: Details = { replies: { 302: { type: "text/html" } } };
+const HTML: Details = { ...replies("text/html"), isPage: true };
+const MONITORING: Details = { isMonitoring: true };
+const RAW: Details = {
+  description: `The URI is the raw rest of the target: it is never decoded, and has up to ${MAX_ORIGINAL_LENGTH} characters.`,
+};
+const ACCEPT_DATETIME: Details = {
+  headers: {
+    "Accept-Datetime": "Thu, 01 Jan 2015 00:00:00 GMT; now if it is left out",
+    ...PREFERENCES,
+  },
+};
 
 const MEMENTOS: readonly AggregatorRoute[] = [
-  lookupRoute("proxy", "/memento/proxy/{datetime}/{*uri}", {
-    summary: "The memento closest to a moment, as it was captured",
-    replies: { 200: { type: "*/*" } },
-    answer: proxyReply,
-  }),
-  lookupRoute("memento", `/memento/${FORMAT}/{datetime}/{*uri}`, {
-    summary: "The memento closest to a moment, and those around it",
-    replies: TIMEMAPS,
-    answer: descriptionReply,
-  }),
-  lookupRoute("memento", "/memento/{datetime}/{*uri}", {
-    summary: "The memento closest to a moment",
-    replies: FOUND,
-    answer: mementoReply,
-  }),
+  row(
+    "proxy",
+    "/memento/proxy/{datetime}/{*uri}",
+    "The memento closest to a moment, as it was captured",
+    lookup(proxyReply),
+    replies("*/*"),
+  ),
+  row(
+    "memento",
+    `/memento/${FORMAT}/{datetime}/{*uri}`,
+    "The memento closest to a moment, and those around it",
+    lookup(descriptionReply),
+    TIMEMAPS,
+  ),
+  row(
+    "memento",
+    "/memento/{datetime}/{*uri}",
+    "The memento closest to a moment",
+    lookup(mementoReply),
+    FOUND,
+  ),
 ];
 
 /** Every path of an aggregator. Another endpoint is another row. */
 export const ROUTES: readonly AggregatorRoute[] = [
-  lookupRoute("timemap", String.raw`/timemap/${FORMAT}/{page:[1-9]\d{0,5}}/{*uri}`, {
-    summary: "A page of a long TimeMap",
-    replies: TIMEMAPS,
-    answer: timeMapReply,
+  row(
+    "timemap",
+    String.raw`/timemap/${FORMAT}/{page:[1-9]\d{0,5}}/{*uri}`,
+    "A page of a long TimeMap",
+    lookup(timeMapReply),
+    TIMEMAPS,
+  ),
+  row("timemap", `/timemap/${FORMAT}/{*uri}`, "All mementos of an original", lookup(timeMapReply), {
+    ...TIMEMAPS,
+    ...RAW,
   }),
-  lookupRoute("timemap", `/timemap/${FORMAT}/{*uri}`, {
-    summary: "All mementos of an original",
-    description: `The URI is the raw rest of the target: it is never decoded, and has up to ${MAX_ORIGINAL_LENGTH} characters.`,
-    replies: TIMEMAPS,
-    answer: timeMapReply,
-  }),
-  lookupRoute("timegate", "/timegate/{*uri}", {
-    summary: "The memento closest to a moment",
-    headers: {
-      "Accept-Datetime": "Thu, 01 Jan 2015 00:00:00 GMT; now if it is left out",
-      ...PREFERENCES,
-    },
-    replies: FOUND,
-    answer: timeGateReply,
+  row("timegate", "/timegate/{*uri}", "The memento closest to a moment", lookup(timeGateReply), {
+    ...FOUND,
+    ...ACCEPT_DATETIME,
   }),
   ...MEMENTOS,
   // As MemGator names them, too.
-  ...MEMENTOS.map((row) => ({
-    ...row,
-    path: row.path.replace("/memento", "/api"),
+  ...MEMENTOS.map((memento) => ({
+    ...memento,
+    path: memento.path.replace("/memento", "/api"),
     isPage: true as const,
   })),
-  lookupRoute("summary", "/summary/{*uri}", {
-    summary: "Mementos counted by archive and year",
-    replies: JSON_REPLY,
-    answer: summaryReply,
+  row("summary", "/summary/{*uri}", "Mementos counted by archive and year", lookup(summaryReply)),
+  row(
+    "timemap",
+    "/stream/{*uri}",
+    "Mementos as archives answer: events decided, mementos, archive, done",
+    asked(stream),
+    EVENTS,
+  ),
+  row("route", "/route/{*uri}", "Which archives would be asked, and why", asked(route)),
+  row("about", "/about", "The service and its archives: a page, JSON, or text", about),
+  row("about", "/about.json", "The service and its archives", aboutJson),
+  row("about", "/archives.json", "The list of archives, as MemGator reads it", archives),
+  row(
+    "about",
+    "/history.json",
+    "Requests to archives, asked and spared, and the recall, by minutes and by hours",
+    history,
+  ),
+  row(
+    "explore",
+    "/explore",
+    "A part of a map that the aggregator uses, and its children",
+    holdings("explore"),
+    { ...replies("application/json", "Slice"), query: HOLDINGS_QUERY.explore },
+  ),
+  row(
+    "compare",
+    "/compare",
+    "What maps have in common, and what only one holds",
+    holdings("compare"),
+    { ...replies("application/json", "Comparison"), query: HOLDINGS_QUERY.compare },
+  ),
+  row("monitor", "/monitor", "Events as they happen", monitor, EVENTS),
+  row(
+    "health",
+    "/health",
+    "Whether the service works, and what does not; 503 if no archive can be asked",
+    health,
+    MONITORING,
+  ),
+  row("metrics", "/metrics", "Metrics for Prometheus", metrics, {
+    ...replies("text/plain"),
+    ...MONITORING,
   }),
-  {
-    ...lookupRoute("timemap", "/stream/{*uri}", {
-      summary: "Mementos as archives answer: events decided, mementos, archive, done",
-      replies: EVENTS,
-      answer: summaryReply,
-    }),
-    answer: stream,
-  },
-  get("route", "/route/{*uri}", {
-    summary: "Which archives would be asked, and why",
-    headers: PREFERENCES,
-    replies: JSON_REPLY,
-    answer: (exchange, { uri }) => withLookup(exchange, uri, (asked) => route(exchange, asked)),
-  }),
-  get("about", "/about", {
-    summary: "The service and its archives: a page, JSON, or text",
-    replies: JSON_REPLY,
-    answer: about,
-  }),
-  get("about", "/about.json", {
-    summary: "The service and its archives",
-    replies: JSON_REPLY,
-    answer: aboutJson,
-  }),
-  get("about", "/archives.json", {
-    summary: "The list of archives, as MemGator reads it",
-    replies: JSON_REPLY,
-    answer: archives,
-  }),
-  get("about", "/history.json", {
-    summary: "Requests to archives, asked and spared, and the recall, by minutes and by hours",
-    replies: JSON_REPLY,
-    answer: history,
-  }),
-  get("explore", "/explore", {
-    summary: "A part of a map that the aggregator uses, and its children",
-    query: HOLDINGS_QUERY.explore,
-    replies: { 200: { type: "application/json", schema: "Slice" } },
-    answer: holdings("explore"),
-  }),
-  get("compare", "/compare", {
-    summary: "What maps have in common, and what only one holds",
-    query: HOLDINGS_QUERY.compare,
-    replies: { 200: { type: "application/json", schema: "Comparison" } },
-    answer: holdings("compare"),
-  }),
-  get("monitor", "/monitor", {
-    summary: "Events as they happen",
-    replies: EVENTS,
-    answer: ({ options, client }) =>
-      LISTENERS.of(client.address, () => monitorReply(options.monitor)),
-  }),
-  get("health", "/health", {
-    summary: "Whether the service works, and what does not; 503 if no archive can be asked",
-    isMonitoring: true,
-    replies: JSON_REPLY,
-    answer: health,
-  }),
-  get("metrics", "/metrics", {
-    summary: "Metrics for Prometheus",
-    isMonitoring: true,
-    replies: TEXT_REPLY,
-    answer: metrics,
-  }),
-  get("openapi", "/openapi.json", {
-    summary: "This description",
-    replies: JSON_REPLY,
-    answer: openApi,
-  }),
-  forPeople("/", (exchange) => (wantsPage(exchange) ? page(exchange) : about(exchange))),
-  forPeople("/find", page),
-  forPeople("/time", page),
-  forPeople("/opensearch.xml", openSearch),
-  forPeople("/page/{name}", (exchange, { name }) => asset(exchange, name)),
+  row("openapi", "/openapi.json", "This description", openApi),
+  row("about", "/", "A page", (exchange) => (wantsPage(exchange) ? page : about)(exchange), HTML),
+  row("about", "/find", "A page", page, HTML),
+  row("about", "/time", "A page", page, HTML),
+  row("about", "/opensearch.xml", "A page", openSearch, HTML),
+  row("about", "/page/{name}", "A page", (exchange, { name }) => asset(exchange, name), HTML),
 ];
 
-type Row = Omit<AggregatorRoute, "method" | "path" | "name">;
-
-function get(name: string, path: string, row: Row): AggregatorRoute {
-  return { ...row, method: "GET", path, name };
+function replies(type: string, schema?: string): { readonly replies: AggregatorRoute["replies"] } {
+  return { replies: { 200: schema === undefined ? { type } : { type, schema } } };
 }
 
-function forPeople(path: string, answer: AggregatorRoute["answer"]): AggregatorRoute {
-  return get("about", path, { summary: "A page", isPage: true, replies: HTML, answer });
-}
-
-/** A path that archives are asked for. */
-function lookupRoute(
+/** A row; replies are JSON if it does not say otherwise, and paths with an original take preferences. */
+function row(
   name: string,
   path: string,
-  {
-    answer,
-    ...row
-  }: Omit<Row, "answer"> & { readonly answer: (found: Found) => Reply | Promise<Reply> },
+  summary: string,
+  answer: Answer,
+  details: Details = {},
 ): AggregatorRoute {
-  return get(name, path, {
-    headers: PREFERENCES,
-    ...row,
-    answer: (exchange, params) =>
-      withLookup(exchange, params["uri"], (asked) => lookup(exchange, params, asked, answer)),
+  const headers = path.endsWith("{*uri}") ? { headers: PREFERENCES } : {};
+  return {
+    method: "GET",
+    ...replies("application/json"),
+    ...headers,
+    ...details,
+    name,
+    path,
+    summary,
+    answer,
+  };
+}
+
+/** Reads what is asked about an original; 400 if that cannot be understood. */
+function asked(
+  answer: (exchange: Exchange, lookup: LookupRequest, params: Params) => Reply | Promise<Reply>,
+): Answer {
+  return (exchange, params) => {
+    let found: LookupRequest;
+    try {
+      found = lookupRequest(exchange, params["uri"]);
+    } catch (error) {
+      return requestFault(error);
+    }
+    return answer(exchange, found, params);
+  };
+}
+
+/** Asks archives, and answers with what they have. */
+function lookup(answer: (found: Found) => Reply | Promise<Reply>): Answer {
+  return asked(async (exchange, { request, preferences }, params) => {
+    const { aggregator } = exchange.options.open;
+    let datetime: number | undefined;
+    try {
+      datetime = datetimeOf(exchange, params);
+    } catch (error) {
+      return requestFault(error);
+    }
+    const ended = begun(exchange);
+    if (ended === undefined) return problemReply(TOO_BUSY);
+    const asking =
+      datetime === undefined
+        ? aggregator.timeMap(request)
+        : aggregator.timeGate({ ...request, datetime });
+    const aggregation = await asking.finally(ended);
+    if (aggregation.mementos.count === 0) return noMementoReply(exchange, aggregation, preferences);
+    return answer({ exchange, params, preferences, aggregation, datetime: datetime ?? 0 });
   });
 }
 
-/** Reads what is asked for; 400 if that cannot be understood. */
-function withLookup(
-  exchange: Exchange,
-  uri: string,
-  answer: (asked: LookupRequest) => Reply | Promise<Reply>,
-): Reply | Promise<Reply> {
-  let asked: LookupRequest;
-  try {
-    asked = lookupRequest(exchange, uri);
-  } catch (error) {
-    return requestFault(error);
-  }
-  return answer(asked);
-}
-
-async function lookup(
-  exchange: Exchange,
-  params: Params,
-  { request, preferences }: LookupRequest,
-  answer: (found: Found) => Reply | Promise<Reply>,
-): Promise<Reply> {
-  const { aggregator } = exchange.options;
-  let datetime: number | undefined;
-  try {
-    datetime = datetimeOf(exchange, params);
-  } catch (error) {
-    return requestFault(error);
-  }
-  const ended = begun(exchange);
-  if (ended === undefined) return problemReply(TOO_BUSY);
-  let aggregation: Aggregation;
-  try {
-    aggregation = await (datetime === undefined
-      ? aggregator.timeMap(request)
-      : aggregator.timeGate({ ...request, datetime }));
-  } finally {
-    ended();
-  }
-  const found = { exchange, params, preferences, aggregation, datetime: datetime ?? 0 };
-  if (aggregation.mementos.count === 0) return noMementoReply(exchange, aggregation, preferences);
-  return answer(found);
-}
-
 /** The moment that a path or `Accept-Datetime` names; for TimeGates now, if none does. */
-function datetimeOf(
-  { route: name, request, options }: Exchange,
-  params: Params,
-): number | undefined {
+function datetimeOf({ route: name, request, now }: Exchange, params: Params): number | undefined {
   if (params["datetime"] !== undefined) return parsePaddedDatetime(params["datetime"]);
   if (name !== "timegate") return undefined;
   const text = request.headers["accept-datetime"];
   return typeof text === "string" && text !== ""
     ? parseAcceptDatetime(text)
-    : datetimeOfEpochMs((options.now ?? Date.now)());
+    : datetimeOfEpochMs(now);
 }
 
 const TOO_BUSY: Problem = {
@@ -269,29 +238,31 @@ const TOO_BUSY: Problem = {
 };
 
 /** Counts a lookup; what to call when it has ended, or undefined if too many are in progress. */
-function begun({ metrics, options: { maxLookups = 5000 } }: Exchange): (() => void) | undefined {
-  metrics.lookups.inc();
-  if (metrics.lookupsInProgress >= maxLookups) return undefined;
-  metrics.lookupsInProgress += 1;
-  return () => void (metrics.lookupsInProgress -= 1);
+function begun({
+  metrics: own,
+  options: { maxLookups = 5000 },
+}: Exchange): (() => void) | undefined {
+  own.lookups.inc();
+  if (own.lookupsInProgress >= maxLookups) return undefined;
+  own.lookupsInProgress += 1;
+  return () => void (own.lookupsInProgress -= 1);
 }
 
-function stream(exchange: Exchange, { uri }: Params): Reply | Promise<Reply> {
-  return withLookup(exchange, uri, ({ request }) => {
-    const ended = begun(exchange);
-    if (ended === undefined) return problemReply(TOO_BUSY);
-    return streamReply(exchange.options.aggregator, request, ended);
-  });
+function stream(exchange: Exchange, { request }: LookupRequest): Reply {
+  const ended = begun(exchange);
+  if (ended === undefined) return problemReply(TOO_BUSY);
+  return streamReply(exchange.options.open.aggregator, request, ended);
+}
+
+function monitor({ options, client }: Exchange): Reply | Promise<Reply> {
+  return LISTENERS.of(client.address, () => monitorReply(options.monitor));
 }
 
 /** A page for clients that ask for HTML, as browsers do; data for all others. */
-function holdings(view: "explore" | "compare"): AggregatorRoute["answer"] {
+function holdings(view: HoldingsView): Answer {
   return async (exchange) => {
     if (wantsPage(exchange)) return page(exchange);
     const { heldMaps, request, query } = exchange;
-    if (heldMaps === undefined) {
-      return problemReply({ status: 404, title: "Not found", detail: "there are no maps here" });
-    }
     const reply = await heldMaps.answer(view, request.headers, new URLSearchParams(query));
     return { ...reply, headers: { Vary: "Accept", ...reply.headers } };
   };

@@ -2,11 +2,11 @@ import { type Reply, textReply } from "../../http/reply.ts";
 import { wantsPage } from "../../page/app-page.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
 import { decisionJson } from "../route/decision.ts";
-import { aboutDocument, aboutText, historyDocument } from "./about-text.ts";
+import { aboutDocument, aboutText, historyDocument } from "./about.ts";
+import type { Exchange } from "./aggregator-service.ts";
+import { serviceHealth } from "./health.ts";
 import { page } from "./page.ts";
-import type { Exchange } from "./exchange.ts";
 import type { LookupRequest } from "./request.ts";
-import { serviceHealth } from "./service-health.ts";
 
 /** `GET /about`: a page for browsers, JSON for who asks for it, and MemGator's text for all others. */
 export function about(exchange: Exchange): Reply | Promise<Reply> {
@@ -22,26 +22,27 @@ export function aboutJson(exchange: Exchange): Reply {
 }
 
 /** Many numbers, so not a line for each. */
-export function history({ options: { status } }: Exchange): Reply {
-  const text = `${JSON.stringify(historyDocument(status))}\n`;
+export function history(exchange: Exchange): Reply {
+  const text = `${JSON.stringify(historyDocument(exchange))}\n`;
   return textReply("application/json", text, { "Cache-Control": "no-cache" });
 }
 
 /** The list of archives as MemGator reads it, so that another aggregator can use it. */
-export function archives({ options: { status } }: Exchange): Reply {
-  const list = status.archives().map(({ archive }) => ({
-    id: archive.id,
-    name: archive.name,
-    timemap: archive.timemap,
-    timegate: archive.timegate,
-    probability: archive.probability,
-  }));
+export function archives({ options: { open } }: Exchange): Reply {
+  const list = open.aggregator.router.archives.map(
+    ({ id, name, timemap, timegate, probability }) => ({
+      id,
+      name,
+      timemap,
+      timegate,
+      probability,
+    }),
+  );
   return jsonReply(list, "public, max-age=3600");
 }
 
 export function health(exchange: Exchange): Reply {
-  const { status, processes } = exchange.options;
-  const report = serviceHealth(status, processes?.counts);
+  const report = serviceHealth(exchange.options);
   const code = report.status === "failing" ? 503 : 200;
   return { ...jsonReply({ ...report, ...loadOf(exchange) }, "no-store"), status: code };
 }
@@ -55,11 +56,11 @@ export async function metrics({ metrics: own, options: { processes } }: Exchange
 /** `GET /route/URI`: which archives would be asked, which not, and why. Asks none of them. */
 export function route({ options, metrics: { lookups } }: Exchange, asked: LookupRequest): Reply {
   lookups.inc();
-  const { aggregator, status } = options;
+  const { aggregator, estimate } = options.open;
   const { request, preferences } = asked;
   const router = aggregator.routerFor(preferences.isBroadcast);
   const decisions = router.route({ ...request, isPreview: true });
-  const { saved, missRate, recall } = status.routing();
+  const { saved, missRate = null, recall = null } = estimate.report();
   const answer = {
     original_uri: request.uri,
     surt: surt(request.uri),
@@ -68,7 +69,7 @@ export function route({ options, metrics: { lookups } }: Exchange, asked: Lookup
       ...decisionJson(decision),
       health: aggregator.upstream.stateOf(decision.archive).health,
     })),
-    estimates: { saved, missRate: missRate ?? null, recall: recall ?? null },
+    estimates: { saved, missRate, recall },
   };
   return jsonReply(answer, "no-cache");
 }

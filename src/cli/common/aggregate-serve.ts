@@ -6,7 +6,6 @@ import { ProxySettings } from "../../http/proxy.ts";
 import { userAgent } from "../../files/package-file.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
-import { ServiceStatus } from "../../aggregate/service/service-status.ts";
 import { Monitor } from "../../aggregate/service/stream.ts";
 import { RateLimit } from "../../http/rate-limit.ts";
 import { AggregateReload, type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
@@ -120,14 +119,13 @@ async function serveHere(
   try {
     await reload.start();
     const service = new AggregatorService({
-      aggregator: open.aggregator,
-      status: new ServiceStatus({
-        open,
-        listState: () => reload.state,
-        get settings() {
-          return shownSettings(reload.values);
-        },
-      }),
+      open,
+      get list() {
+        return reload.state;
+      },
+      get settings() {
+        return shownSettings(reload.values);
+      },
       client,
       get defaults() {
         return reload.preferences;
@@ -141,7 +139,6 @@ async function serveHere(
       rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
       trustedProxies: values["trust-proxy"],
       processes: link,
-      keeper: open.keeper,
       log,
     });
     const metricsAddress = values["metrics-port"];

@@ -5,7 +5,7 @@ import { MemgatorLogFile } from "../../aggregate/memgator-events.ts";
 import { type OpenAggregator, openAggregator } from "../../aggregate/service/open-aggregator.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { mapFilesOf } from "../../aggregate/route/map-keeper.ts";
-import { contradictionText } from "../../aggregate/service/service-health.ts";
+import { contradictionText } from "../../aggregate/service/health.ts";
 import { type Cache, memoryCache } from "../../aggregate/ask/cache.ts";
 import { lmdbCache } from "../../aggregate/ask/lmdb-cache.ts";
 import { makeFolder } from "../../files/make-folder.ts";

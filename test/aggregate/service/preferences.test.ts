@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { NO_PREFERENCES, readPreferences } from "../../../src/aggregate/service/preferences.ts";
+import { readPreferences } from "../../../src/aggregate/service/request.ts";
 
 describe("readPreferences", () => {
-  it("costs nothing where there is no preference", () => {
-    expect(readPreferences({ host: "localhost", accept: "*/*" })).toBe(NO_PREFERENCES);
-  });
-
   it.each([
     ['archives="ia loc"', { only: ["ia", "loc"] }],
     ["archives=ia", { only: ["ia"] }],

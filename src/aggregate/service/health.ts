@@ -1,6 +1,13 @@
 import type { StaleMap } from "../learn/map-trust.ts";
+import type { ListState } from "../route/archive-list.ts";
+import type { AggregatorServiceOptions } from "./aggregator-service.ts";
 import type { WorkerCounts } from "./cluster.ts";
-import type { ArchiveStatus, StatusView } from "./service-status.ts";
+import {
+  type ArchiveStatus,
+  archiveStatuses,
+  learningOf,
+  type OpenAggregator,
+} from "./open-aggregator.ts";
 
 /** Something that an operator should know. */
 interface HealthProblem {
@@ -20,7 +27,7 @@ interface HealthProblem {
 }
 
 /** How the service is: what `/health` says. */
-export interface ServiceHealth {
+interface ServiceHealth {
   /**
    * `ok`: there is nothing to say. `degraded`: it answers, with problems. `failing`: every archive is
    * dormant or failed when it was last asked, so that no question can be answered.
@@ -31,13 +38,13 @@ export interface ServiceHealth {
 }
 
 /** How a service is, as one of its processes sees it. */
-export function serviceHealth(status: StatusView, workers?: WorkerCounts): ServiceHealth {
-  const archives = status.archives();
+export function serviceHealth({ open, list, processes }: AggregatorServiceOptions): ServiceHealth {
+  const archives = archiveStatuses(open);
   const failing = archives.filter(isFailing);
   const problems = [
-    ...listProblems(status),
-    ...workerProblems(workers),
-    ...recallProblems(status),
+    ...listProblems(list),
+    ...workerProblems(processes?.counts),
+    ...recallProblems(open),
     ...archives.flatMap((archive) => [...archiveProblems(archive), ...mapProblems(archive)]),
   ];
   const isDown = archives.length > 0 && failing.length === archives.length;
@@ -56,7 +63,7 @@ function isFailing({ upstream }: ArchiveStatus): boolean {
   return upstream.health !== "awake" || upstream.consecutiveFailures > 0;
 }
 
-function listProblems({ list }: StatusView): HealthProblem[] {
+function listProblems(list: ListState | undefined): HealthProblem[] {
   if (list?.error === undefined) return [];
   return [{ problem: "list-refused", detail: `${list.error}; the list before stays in use` }];
 }
@@ -69,8 +76,8 @@ function workerProblems(workers: WorkerCounts | undefined): HealthProblem[] {
 }
 
 /** Less is kept than was promised, as far as measuring can tell. Learning corrects it by itself. */
-function recallProblems(status: StatusView): HealthProblem[] {
-  const { promised = 0, hits, mementos } = status.learning() ?? {};
+function recallProblems(open: OpenAggregator): HealthProblem[] {
+  const { promised = 0, hits, mementos } = learningOf(open) ?? {};
   const kept = [
     ["answers with mementos", hits],
     ["mementos", mementos],

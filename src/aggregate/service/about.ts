@@ -2,28 +2,29 @@ import { formatNumber, formatShare } from "../../format.ts";
 import type { LearningReport } from "../learn/learning-report.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { plainPath } from "../../http/router.ts";
-import type { ListState } from "../route/archive-list.ts";
 import { bySpan } from "../history.ts";
 import type { MapState } from "../route/kept-map.ts";
 import { joinHistories, type Share } from "../statistics.ts";
-import type { Exchange } from "./exchange.ts";
 import type { ArchiveCounters } from "../ask/state.ts";
-import { contradictionText } from "./service-health.ts";
-import type { ArchiveStatus, StatusView } from "./service-status.ts";
+import type { Exchange } from "./aggregator-service.ts";
+import { contradictionText } from "./health.ts";
+import { type ArchiveStatus, archiveStatuses, learningOf } from "./open-aggregator.ts";
 
 /** What `/about.json` says: the archives as they are now, and what routing saves. */
-export function aboutDocument({ base, options: { status } }: Exchange): Record<string, unknown> {
+export function aboutDocument(exchange: Exchange): Record<string, unknown> {
+  const { base, now, startedAt, options } = exchange;
+  const { open, list, settings = {} } = options;
   return {
     name: "mementomap",
     version: packageVersion(),
     base,
-    startedAt: isoTime(status.startedAt),
-    uptimeSeconds: Math.floor((status.now - status.startedAt) / 1000),
-    routing: { isOn: status.isRouting, ...status.routing() },
-    learning: status.learning() ?? null,
-    archives: status.archives().map(archiveJson),
-    list: status.list === undefined ? null : listJson(status.list),
-    settings: status.settings,
+    startedAt: isoTime(startedAt),
+    uptimeSeconds: Math.floor((now - startedAt) / 1000),
+    routing: { isOn: open.isRouting, ...open.estimate.report() },
+    learning: learningOf(open) ?? null,
+    archives: archiveStatuses(open).map(archiveJson),
+    list: list === undefined ? null : { takenAt: isoTime(list.takenAt), error: list.error ?? null },
+    settings,
   };
 }
 
@@ -31,13 +32,16 @@ export function aboutDocument({ base, options: { status } }: Exchange): Record<s
  * What `/history.json` says: what archives were asked and spared and how often they had mementos, all
  * together and each, and the recall, in each of the last minutes and hours.
  */
-export function historyDocument(status: StatusView): Record<string, unknown> {
-  const archives = status.archives().map(({ archive, tally }) => [archive.id, tally.history]);
-  const all = joinHistories(status.archives().map(({ tally }) => tally.history));
-  const recalls = status.recalls();
+export function historyDocument({ now, options: { open } }: Exchange): Record<string, unknown> {
+  const { recalls, tallies, aggregator } = open;
+  const archives = aggregator.router.archives.map(
+    (archive) => [archive.id, tallies.tallyOf(archive).history] as const,
+  );
+  const all = joinHistories(archives.map(([, history]) => history));
+  const recall = recalls.report();
   return {
-    at: isoTime(status.now),
-    all: bySpan((name) => ({ ...all[name], recall: recalls[name] })),
+    at: isoTime(now),
+    all: bySpan((name) => ({ ...all[name], recall: recall[name] })),
     archives: Object.fromEntries(archives),
   };
 }
@@ -68,50 +72,31 @@ function archiveJson({
   };
 }
 
-function listJson({ takenAt, error }: ListState): unknown {
-  return { takenAt: isoTime(takenAt), error: error ?? null };
-}
-
 function requestsJson(counters: ArchiveCounters): Record<string, unknown> {
   const { requests: sent, cacheHits, coalesced, bytes, failures } = counters;
   return { sent, cacheHits, coalesced, bytes, failures };
 }
 
-function mapJson({
-  isPacked,
-  updatedAt,
-  fetchedAt,
-  error,
-  contradicted,
-  ...map
-}: MapState): unknown {
-  const { status, keys, bytes } = map;
+function mapJson(map: MapState): unknown {
+  const { status, keys, bytes, isPacked, updatedAt, fetchedAt, error, contradicted } = map;
   return {
     status,
     keys,
     bytes,
-    ...(isPacked === true ? { packed: true } : {}),
+    packed: isPacked,
     updatedAt: updatedAt === undefined ? null : isoTime(updatedAt),
     fetchedAt: fetchedAt === undefined ? null : isoTime(fetchedAt),
     error: error ?? null,
-    ...(contradicted === undefined
-      ? {}
-      : {
-          contradicted: {
-            ...contradicted,
-            since: isoTime(contradicted.since),
-            detail: contradictionText(contradicted),
-          },
-        }),
+    contradicted: contradicted && {
+      ...contradicted,
+      since: isoTime(contradicted.since),
+      detail: contradictionText(contradicted),
+    },
   };
 }
 
 function isoTime(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function listFault({ list }: StatusView): string {
-  return list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
 }
 
 function mapFault({ status, error, contradicted }: MapState): string {
@@ -124,15 +109,10 @@ function factLine([name, value]: readonly [string, string]): string {
   return `${`${name}:`.padEnd(23)} ${value}`;
 }
 
-function learningText(status: StatusView): string {
-  const report = status.learning();
-  if (report === undefined) return "";
-  return `\n## Learning\n\n${learningFacts(report).map(factLine).join("\n")}\n`;
-}
-
 /** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
-export function aboutText({ base, routes, options: { status } }: Exchange): string {
-  const archives = status.archives().map(({ archive, upstream, map }, index) => {
+export function aboutText({ base, routes, options }: Exchange): string {
+  const { open, list, settings = {} } = options;
+  const archives = archiveStatuses(open).map(({ archive, upstream, map }, index) => {
     const notes = [
       upstream.health === "awake" ? "" : upstream.health.toUpperCase(),
       upstream.health === "awake" && upstream.consecutiveFailures > 0
@@ -143,7 +123,13 @@ export function aboutText({ base, routes, options: { status } }: Exchange): stri
     const suffix = notes.length === 0 ? "" : ` - (${notes.join(", ")})`;
     return `${index + 1}. [${archive.name}](${archive.timemap})${suffix}`;
   });
-  const settings = Object.entries(status.settings).map(factLine);
+  const learning = learningOf(open);
+  const fault =
+    list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
+  const learnt =
+    learning === undefined
+      ? ""
+      : `\n## Learning\n\n${learningFacts(learning).map(factLine).join("\n")}\n`;
   return `# mementomap (${packageVersion()})
 
 A Memento aggregator that asks the archives which can answer
@@ -159,10 +145,10 @@ ${endpoints(routes, base).join("\n")}
 ## Upstream Archives
 
 ${archives.join("\n")}
-${listFault(status)}${learningText(status)}
+${fault}${learnt}
 ## Configs
 
-${settings.join("\n")}
+${Object.entries(settings).map(factLine).join("\n")}
 `;
 }
 
