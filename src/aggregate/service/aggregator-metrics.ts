@@ -85,11 +85,6 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
     this.#value("archive_spared_total", () => routing().spared);
     this.#value("archive_sampled_total", () => routing().sampled);
     this.#value("archive_sampled_hits_total", () => routing().sampledHits);
-    const bounds = (share: Share | undefined): ByLabel => ({
-      estimate: share?.value,
-      low: share?.low,
-      high: share?.high,
-    });
     this.#byLabel("missed_hit_rate", "bound", () => bounds(routing().missRate), "average");
     const recall = (): ByLabel => {
       const { promised, hits } = learningOf(open) ?? {};
@@ -143,8 +138,6 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
       return madeAt === undefined ? undefined : Math.max(0, now() - madeAt) / 1000;
     };
     each("archive_map_age_seconds", ageOf, "max");
-    const isContradicted: Of<number | undefined> = ({ map }) =>
-      map && Number(map.contradicted !== undefined);
     each("archive_map_contradicted", isContradicted, "max");
     each("archive_map_usable", ({ map }) => map && Number(map.status === "ready"), "max");
     each("archive_map_failures_total", ({ map }) => map?.failures);
@@ -172,6 +165,14 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
     const help = HELP[name];
     this.read({ name: `mementomap_${name}`, help, type, labels, acrossProcesses, read });
   }
+}
+
+function bounds(share: Share | undefined): ByLabel {
+  return { estimate: share?.value, low: share?.low, high: share?.high };
+}
+
+function isContradicted({ map }: ArchiveStatus): number | undefined {
+  return map && Number(map.contradicted !== undefined);
 }
 
 /** Values by the value of a label; those that are undefined are left out. */
