@@ -1,7 +1,5 @@
-import {
-  AggregatorService,
-  type AggregatorServiceOptions,
-} from "../aggregate/service/aggregator-service.ts";
+import { AggregatorService } from "../aggregate/service/aggregator-service.ts";
+import type { AggregatorServiceOptions } from "../aggregate/service/exchange.ts";
 import { mementoClient } from "../aggregate/service/memento.ts";
 import { AggregatorMetrics } from "../aggregate/service/aggregator-metrics.ts";
 import type { OpenAggregator } from "../aggregate/service/open-aggregator.ts";

@@ -7,10 +7,8 @@ import {
 } from "../../src/aggregate/service/open-aggregator.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
-import {
-  AggregatorService,
-  type AggregatorServiceOptions,
-} from "../../src/aggregate/service/aggregator-service.ts";
+import { AggregatorService } from "../../src/aggregate/service/aggregator-service.ts";
+import type { AggregatorServiceOptions } from "../../src/aggregate/service/exchange.ts";
 import { AggregatorMetrics } from "../../src/aggregate/service/aggregator-metrics.ts";
 import { listen, type Listening, type ListenOptions } from "../../src/http/listen.ts";
 import { type ScriptedServer, scriptedServer } from "./scripted-server.ts";

@@ -6,7 +6,7 @@ import { bySpan } from "../history.ts";
 import type { MapState } from "../route/kept-map.ts";
 import { joinHistories, type Share } from "../statistics.ts";
 import type { ArchiveCounters } from "../ask/state.ts";
-import type { Exchange } from "./aggregator-service.ts";
+import type { Exchange } from "./exchange.ts";
 import { contradictionText } from "./health.ts";
 import { type ArchiveStatus, archiveStatuses, learningOf } from "./open-aggregator.ts";
 

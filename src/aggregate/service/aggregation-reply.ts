@@ -1,7 +1,7 @@
 import type { Aggregation } from "../aggregator.ts";
 import { isWhole, type Outcome } from "../session.ts";
 import { type Problem, problemReply, type Reply, type ReplyHeaders } from "../../http/reply.ts";
-import type { Exchange } from "./aggregator-service.ts";
+import type { Exchange } from "./exchange.ts";
 import type { Preferences } from "./request.ts";
 
 /** The headers of a request that answers depend on, whether it has them or not. */

@@ -3,7 +3,7 @@ import { Histogram } from "prom-client";
 import { Metrics, type Sample } from "../../http/metrics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { RoutingReport, Share } from "../statistics.ts";
-import type { AggregatorServiceOptions } from "./aggregator-service.ts";
+import type { ListState } from "../route/archive-list.ts";
 import {
   type ArchiveStatus,
   archiveStatuses,
@@ -76,7 +76,11 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
   }
 
   /** Exposes the state of a service. */
-  readStatus(options: AggregatorServiceOptions): void {
+  readStatus(options: {
+    readonly open: OpenAggregator;
+    readonly list?: ListState | undefined;
+    readonly now?: (() => number) | undefined;
+  }): void {
     const { open, now = Date.now } = options;
     const startedAt = now();
     const routing = (): RoutingReport => open.estimate.report();

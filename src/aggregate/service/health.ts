@@ -1,6 +1,6 @@
 import type { StaleMap } from "../learn/map-trust.ts";
 import type { ListState } from "../route/archive-list.ts";
-import type { AggregatorServiceOptions } from "./aggregator-service.ts";
+import type { AggregatorServiceOptions } from "./exchange.ts";
 import type { WorkerCounts } from "./cluster.ts";
 import {
   type ArchiveStatus,

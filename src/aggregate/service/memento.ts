@@ -7,7 +7,7 @@ import { ClientFault, problemReply, type Reply } from "../../http/reply.ts";
 import { OpenReplies } from "../../http/open-replies.ts";
 import { formatHttpDate } from "../../memento/datetime.ts";
 import { aggregationHeaders, headerUri } from "./aggregation-reply.ts";
-import type { MementoClient } from "./aggregator-service.ts";
+import type { MementoClient } from "./exchange.ts";
 import type { Found } from "./timemap.ts";
 
 /** To one archive, for readers of its mementos. */

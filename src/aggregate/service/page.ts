@@ -5,7 +5,7 @@ import { pageAsset } from "../../page/page-assets.ts";
 import type { MapInfo } from "../../page/page-data.ts";
 import { homeOf } from "../route/archive.ts";
 import type { MapState } from "../route/kept-map.ts";
-import type { Exchange } from "./aggregator-service.ts";
+import type { Exchange } from "./exchange.ts";
 import { archiveStatuses } from "./open-aggregator.ts";
 
 const NAME = "Memento aggregator";

@@ -6,7 +6,7 @@ import { networkOf } from "../../http/rate-limit.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { AggregateRequest } from "../aggregator.ts";
 import type { RouteRequest } from "../route/decision.ts";
-import type { Exchange } from "./aggregator-service.ts";
+import type { Exchange } from "./exchange.ts";
 
 /** What a client asks of archives. */
 export interface LookupRequest {

@@ -13,7 +13,7 @@ import {
 import { wantsPage } from "../../page/app-page.ts";
 import { HOLDINGS_QUERY, type HoldingsView } from "../../publish/serve/holdings.ts";
 import { noMementoReply } from "./aggregation-reply.ts";
-import type { Exchange } from "./aggregator-service.ts";
+import type { Exchange } from "./exchange.ts";
 import { proxyReply } from "./memento.ts";
 import { asset, openSearch, page } from "./page.ts";
 import { type LookupRequest, lookupRequest } from "./request.ts";

@@ -3,7 +3,7 @@ import { wantsPage } from "../../page/app-page.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
 import { decisionJson } from "../route/decision.ts";
 import { aboutDocument, aboutText, historyDocument } from "./about.ts";
-import type { Exchange } from "./aggregator-service.ts";
+import type { Exchange } from "./exchange.ts";
 import { serviceHealth } from "./health.ts";
 import { page } from "./page.ts";
 import type { LookupRequest } from "./request.ts";

@@ -10,7 +10,7 @@ import { describeMemento, timeGateLinks, writeTimeMap } from "../../memento/writ
 import { notFound, problemReply, type Reply, textReply } from "../../http/reply.ts";
 import { escapeHtml } from "../../page/html.ts";
 import { aggregationHeaders, headerUri } from "./aggregation-reply.ts";
-import type { Exchange } from "./aggregator-service.ts";
+import type { Exchange } from "./exchange.ts";
 import type { Preferences } from "./request.ts";
 
 /** What was found for a request: at least one memento. */
