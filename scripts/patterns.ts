@@ -15,7 +15,7 @@ const LIMITED: Readonly<Record<string, string>> = {
   "src/http/router.ts": "our own table of routes",
   "src/input/detect.ts": "the first 4,096 characters of a line",
   "src/input/line-kind.ts": "the first 4,096 characters of a line",
-  "src/aggregate/service/preferences.ts": "headers of at most 1,024 characters",
+  "src/aggregate/service/request.ts": "headers of at most 1,024 characters",
 };
 
 interface Pattern {
