@@ -1,6 +1,7 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { constants, openSync, readSync } from "node:fs";
 import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import { ioError, MementoMapError } from "../errors.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { checkSignal } from "../interruption.ts";
@@ -36,7 +37,7 @@ const CHUNK_BYTES = 512 * 1024;
 /**
  * Opens a file, or standard input for `-` and undefined, and decompresses gzip and zstd by content.
  *
- * Reads one chunk ahead of the consumer, and makes a new buffer for each.
+ * Makes a new buffer for each chunk.
  *
  * @throws `MM_IO` at once when the file is missing, unreadable or a directory; while reading also
  * the errors of {@link decompressed}.
@@ -74,7 +75,10 @@ export async function openInput(
   );
   if (isPipe) {
     const pipe = openPipe(path);
-    return input(path, undefined, pipe.chunks(), () => pipe.close());
+    return input(path, undefined, readThrough(pipe, path), () => {
+      pipe.destroy();
+      return Promise.resolve();
+    });
   }
   const file = await open(path, "r").catch((error: unknown) => {
     throw ioError(error, path);
@@ -87,8 +91,33 @@ export async function openInput(
     });
   }
   const size = stats.isFile() ? stats.size : undefined;
-  const reader = new FileReader(file, path, size ?? 0);
-  return input(path, size, reader.chunks(), () => reader.close());
+  return input(path, size, readFile(file, path, size), () => file.close());
+}
+
+/** @param size what the file has at least; with less, it became shorter while it was read. */
+async function* readFile(
+  file: FileHandle,
+  path: string,
+  size: number = 0,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stream = file.createReadStream({ highWaterMark: CHUNK_BYTES });
+  try {
+    yield* readThrough(stream, path);
+    if (stream.bytesRead < size) throw becameShorter(path);
+  } finally {
+    await file.close();
+  }
+}
+
+async function* readThrough(
+  stream: Readable,
+  path: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array; // no encoding is set
+  } catch (error) {
+    throw ioError(error, path);
+  }
 }
 
 async function* watched(
@@ -99,61 +128,6 @@ async function* watched(
     checkSignal(options.signal);
     options.onRead?.(chunk.length);
     yield chunk;
-  }
-}
-
-class FileReader {
-  readonly #file: FileHandle;
-  readonly #path: string;
-  readonly #size: number;
-  #isClosed = false;
-
-  /** @param size what the file has at least; with less, it became shorter while it was read. */
-  constructor(file: FileHandle, path: string, size: number) {
-    this.#file = file;
-    this.#path = path;
-    this.#size = size;
-  }
-
-  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    let ahead = this.#readAhead();
-    let total = 0;
-    try {
-      for (;;) {
-        const chunk = await ahead;
-        total += chunk.length;
-        if (chunk.length === 0 && total < this.#size) throw becameShorter(this.#path);
-        if (chunk.length === 0) return;
-        ahead = this.#readAhead();
-        yield chunk;
-      }
-    } catch (error) {
-      throw ioError(error, this.#path);
-    } finally {
-      // The file must not be closed under a read; its outcome no longer matters here.
-      await Promise.allSettled([ahead]);
-      await this.close();
-    }
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#file.close();
-  }
-
-  /** Starts a read whose failure is reported when it is awaited, and not before. */
-  #readAhead(): Promise<Uint8Array> {
-    const chunk = this.#read();
-    chunk.catch(() => undefined);
-    return chunk;
-  }
-
-  async #read(): Promise<Uint8Array> {
-    // Above the pool's limit, so each buffer is its own, and need not be cleared first.
-    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-    const { bytesRead } = await this.#file.read(buffer, 0, CHUNK_BYTES, null);
-    return buffer.subarray(0, bytesRead);
   }
 }
 
@@ -249,36 +223,14 @@ export function becameShorter(source: string): MementoMapError {
   return new MementoMapError("MM_IO", message, { position: { source } });
 }
 
-/** A pipe with a name, such as what a shell makes of `<(command)`. */
-interface NamedPipe {
-  chunks(): AsyncGenerator<Uint8Array, void, undefined>;
-  close(): Promise<void>;
-}
-
 /**
- * Opens a pipe such that nothing blocks. A read of a file waits on a thread of Node's, and a process
- * cannot end while one of these waits: for a writer who may never come.
+ * Opens a pipe with a name, such as what a shell makes of `<(command)`, such that nothing blocks. A
+ * read of a file waits on a thread of Node's, and a process cannot end while one of these waits: for a
+ * writer who may never come.
  *
  * @throws MM_IO
  */
-function openPipe(path: string): NamedPipe {
-  const socket = connect(path);
-  return {
-    async *chunks() {
-      try {
-        for await (const chunk of socket) yield chunk as Uint8Array; // no encoding is set
-      } catch (error) {
-        throw ioError(error, path);
-      }
-    },
-    close() {
-      socket.destroy();
-      return Promise.resolve();
-    },
-  };
-}
-
-function connect(path: string): Socket {
+function openPipe(path: string): Socket {
   try {
     // Loaded only where it is needed: nearly all inputs are files.
     const { Socket: PipeSocket } = process.getBuiltinModule("node:net");

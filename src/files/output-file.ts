@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { asError, ioError, MementoMapError, systemCode } from "../errors.ts";
+import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { type Compressor, compressorFor } from "./compress.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { removeFolderNow, sweepOnce, temporaryPath } from "./scratch.ts";
@@ -54,7 +54,7 @@ export async function openOutput(
   if (path === undefined || path === "-") return new StreamOutput(streams.stdout);
   const makeCompressor = compressorFor(path);
   const file = await openTarget(path, streams);
-  return makeCompressor === undefined ? file : new CompressedOutput(file, makeCompressor);
+  return makeCompressor === undefined ? file : new CompressedOutput(file, makeCompressor());
 }
 
 /**
@@ -216,20 +216,21 @@ class FileOutput implements Output {
 class CompressedOutput implements Output {
   readonly name: string;
   readonly #file: Output;
-  readonly #makeCompressor: () => Compressor;
-  #compressor: Compressor | undefined;
-  #pumped: Promise<void> = Promise.resolve();
+  readonly #compressor: Compressor;
+  readonly #pumped: Promise<void>;
 
-  constructor(file: Output, makeCompressor: () => Compressor) {
+  constructor(file: Output, compressor: Compressor) {
     this.name = file.name;
     this.#file = file;
-    this.#makeCompressor = makeCompressor;
+    this.#compressor = compressor;
+    this.#pumped = this.#pump();
+    // Reported by the write or commit that meets it.
+    this.#pumped.catch(() => undefined);
   }
 
   write(block: Uint8Array): Promise<void> {
-    const compressor = this.#start();
     return new Promise((resolve, reject) => {
-      compressor.write(block, (error) => {
+      this.#compressor.write(block, (error) => {
         if (error === null || error === undefined) resolve();
         // The compressor is gone because the file failed: that is what went wrong.
         else this.#pumped.then(() => reject(error), reject);
@@ -238,36 +239,21 @@ class CompressedOutput implements Output {
   }
 
   async commit(): Promise<void> {
-    this.#start().end();
+    this.#compressor.end();
     await this.#pumped;
     await this.#file.commit();
   }
 
   async abort(): Promise<void> {
-    this.#compressor?.destroy();
+    this.#compressor.destroy();
     await Promise.allSettled([this.#pumped]);
     await this.#file.abort();
   }
 
-  #start(): Compressor {
-    if (this.#compressor !== undefined) return this.#compressor;
-    const compressor = this.#makeCompressor();
-    this.#compressor = compressor;
-    this.#pumped = this.#pump(compressor);
-    // Reported by the write or commit that meets it.
-    this.#pumped.catch(() => undefined);
-    return compressor;
-  }
-
-  async #pump(compressor: Compressor): Promise<void> {
-    try {
-      // A compressor is not in object mode: what it gives are Buffers.
-      for await (const block of compressor) await this.#file.write(block as Uint8Array);
-    } catch (error) {
-      const reason = asError(error);
-      compressor.destroy(reason);
-      throw error;
-    }
+  async #pump(): Promise<void> {
+    // A compressor is not in object mode: what it gives are Buffers. Where the file fails, the loop
+    // destroys it.
+    for await (const block of this.#compressor) await this.#file.write(block as Uint8Array);
   }
 }
 

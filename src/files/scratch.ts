@@ -57,11 +57,6 @@ export async function makeTempDir(parent: string = tmpdir()): Promise<string> {
   return makeIn(parent);
 }
 
-/** Removes the scratch folders of killed runs; making one does so too. */
-export function removeAbandonedScratch(parent: string = tmpdir()): Promise<void> {
-  return removeAbandoned(parent);
-}
-
 function makeIn(parent: string): string {
   try {
     const path = join(parent, `mementomap${ownerMark("tmp")}`);

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import CachePolicy from "http-cache-semantics";
 import { acceptedForm, discoverMap, isMapAt, webAddress } from "./discover.ts";
 import type { HttpClient } from "../../http/http-client.ts";
@@ -7,7 +8,7 @@ import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { type Interrupt, interruptible } from "../../interruption.ts";
 import { lockFile, readJson, writeJson } from "../../files/shared-files.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
-import { removeAbandonedScratch, withTempDir } from "../../files/scratch.ts";
+import { removeAbandoned, withTempDir } from "../../files/scratch.ts";
 import {
   download,
   type Download,
@@ -142,7 +143,7 @@ class Fetching {
     await fileSize(this.#target);
     const unlock = await lockFile(this.#target, this.#options.interrupt);
     try {
-      await removeAbandonedScratch();
+      await removeAbandoned(tmpdir());
       const held = await this.#heldState();
       const current = held === undefined ? undefined : await this.#refresh(held);
       return current ?? (await this.#fetch(await this.#place()));
