@@ -1,9 +1,9 @@
 import { LF } from "../bytes/bytes.ts";
 import { newDamageLog, type StreamPart } from "../bytes/damage.ts";
 import { decompressed } from "../files/decompress.ts";
-import { openInput } from "../files/input-file.ts";
+import { type Input, openInput } from "../files/input-file.ts";
 import { detectFormat } from "./detect.ts";
-import { cutShort, fileChunks } from "./file-chunks.ts";
+import { fileChunks } from "./file-chunks.ts";
 import { type DetectedFormat, hasLines } from "./formats.ts";
 import type { FileSlice, IndexInput, OpenOptions, Part, ReadTask } from "./index-input.ts";
 import { linesOf } from "./read-stream.ts";
@@ -75,22 +75,12 @@ export function compressedInput(
 }
 
 async function* sharedOut(
-  { path, size }: WholeFile,
+  { path }: WholeFile,
   format: DetectedFormat,
   options: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
-  const stored = { bytes: 0 };
-  let read = 0;
-  const input = await openInput(path, options.streams, {
-    signal: options.signal,
-    damage: options.damage,
-    onRead: (bytes) => {
-      stored.bytes += bytes;
-      read += bytes;
-    },
-  });
-  yield* streamInput(path, format, { ...options, chunks: input.chunks, stored }).parts(true);
-  if (read < size) throw cutShort(path, read, size);
+  const { chunks, stored } = await openCounted(path, options);
+  yield* blockParts(path, format, { ...options, chunks, stored });
 }
 
 async function* oneTask(
@@ -98,20 +88,9 @@ async function* oneTask(
   format: DetectedFormat,
   { archive, progress }: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
-  yield {
-    source,
-    bytes: 0,
-    task: {
-      kind: "file",
-      path,
-      source,
-      slice,
-      size,
-      format,
-      archive,
-      progress: progress.counter(),
-    },
-  };
+  const counter = progress.counter();
+  const file = { path, source, slice, size, format, archive, progress: counter };
+  yield { source, bytes: 0, task: { kind: "file", ...file } };
 }
 
 /** The first bytes of a compressed file, or of a slice of one, decompressed. */
@@ -134,17 +113,22 @@ export async function decompressedHead(
  * It is decompressed here and cut at line ends; at most two blocks are held.
  */
 export async function openStream(path: string, options: OpenOptions): Promise<IndexInput> {
-  const stored = { bytes: 0 };
-  const input = await openInput(path, options.streams, {
-    signal: options.signal,
-    damage: options.damage,
-    onRead: (bytes) => {
-      stored.bytes += bytes;
-    },
-  });
+  const input = await openCounted(path, options);
   const { head, chunks } = await peekHead(input.chunks);
   const format = detectFormat(head, options.format, input.name);
-  return streamInput(input.name, format, { ...options, chunks, stored });
+  return streamInput(input.name, format, { ...options, chunks, stored: input.stored });
+}
+
+/** Opens an input, and counts the stored bytes that are read of it. */
+export async function openCounted(
+  path: string,
+  { streams, signal, damage }: OpenOptions,
+  stored: { bytes: number } = { bytes: 0 },
+): Promise<Input<StreamPart> & Pick<StreamOptions, "stored">> {
+  const onRead = (bytes: number): void => {
+    stored.bytes += bytes;
+  };
+  return { ...(await openInput(path, streams, { signal, damage, onRead })), stored };
 }
 
 interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {

@@ -57,15 +57,9 @@ function isGiven(list: readonly string[] | undefined): list is readonly string[]
 /** Decides capture by capture; see {@link CaptureFilter}. */
 export class CaptureSieve {
   readonly #filter: CaptureFilter;
-  readonly #status: RegExp | undefined;
-  readonly #mime: RegExp | undefined;
+  readonly #status: ColumnTest | undefined;
+  readonly #mime: ColumnTest | undefined;
   readonly #exclude: readonly RegExp[];
-  readonly #decoder = new TextDecoder("latin1");
-  /** By the three bytes of a status. */
-  readonly #statusVerdicts = new Map<number, boolean>();
-  readonly #lastMime = new Uint8Array(64);
-  #lastMimeLength = -1;
-  #lastMimeVerdict = false;
 
   /** @throws MM_USAGE for a malformed date, status or regular expression. */
   constructor(filter: CaptureFilter) {
@@ -75,84 +69,69 @@ export class CaptureSieve {
         throw new MementoMapError("MM_USAGE", `not a date of 4 to 14 digits: ${quote(date)}`);
       }
     }
-    this.#status = isGiven(filter.status) ? statusPattern(filter.status) : undefined;
-    this.#mime = isGiven(filter.mime) ? mimePattern(filter.mime) : undefined;
+    this.#status = isGiven(filter.status)
+      ? new ColumnTest(statusPattern(filter.status))
+      : undefined;
+    this.#mime = isGiven(filter.mime) ? new ColumnTest(mimePattern(filter.mime)) : undefined;
     this.#exclude = (filter.exclude ?? []).map(compileExclude);
-  }
-
-  get skipsRevisits(): boolean {
-    return this.#filter.skipRevisits === true;
-  }
-
-  /** Whether captures may be left out for their URI. */
-  get excludes(): boolean {
-    return this.#exclude.length > 0;
   }
 
   /** The reason to leave a capture out, or undefined to count it. */
   reject(bytes: Uint8Array, capture: Capture): FilterReason | undefined {
-    if (this.skipsRevisits && isRevisit(bytes, capture)) return "revisit";
-    const { from, to } = this.#filter;
+    const { from, to, skipRevisits } = this.#filter;
+    if (skipRevisits === true && isRevisit(bytes, capture)) return "revisit";
     if (from !== undefined || to !== undefined) {
       if (capture.dateStart === -1) return "date";
-      const date = this.#decoder.decode(bytes.subarray(capture.dateStart, capture.dateEnd));
+      const date = decoder.decode(bytes.subarray(capture.dateStart, capture.dateEnd));
       if (from !== undefined && date < from.slice(0, date.length)) return "date";
       if (to !== undefined && date.slice(0, to.length) > to) return "date";
     }
-    if (!this.hasStatus(bytes, capture)) return "status";
-    if (!this.hasMime(bytes, capture)) return "mime";
-    if (this.excludes) {
+    const { hasEscapes, statusStart, statusEnd, mimeStart, mimeEnd } = capture;
+    if (this.#status?.allows(bytes, statusStart, statusEnd, hasEscapes) === false) return "status";
+    if (this.#mime?.allows(bytes, mimeStart, mimeEnd, hasEscapes) === false) return "mime";
+    if (this.#exclude.length > 0) {
       const uri =
         capture.uriStart === -1
-          ? this.#decoder.decode(bytes.subarray(capture.keyStart, capture.keyEnd))
-          : this.#text(bytes, capture.uriStart, capture.uriEnd, capture);
+          ? textOf(bytes, capture.keyStart, capture.keyEnd, false)
+          : textOf(bytes, capture.uriStart, capture.uriEnd, hasEscapes);
       if (this.#exclude.some((pattern) => pattern.test(uri))) return "exclude";
     }
     return undefined;
   }
+}
 
-  /** Whether the status of a capture is among those asked for, if any were. */
-  hasStatus(bytes: Uint8Array, capture: Capture): boolean {
-    const pattern = this.#status;
-    if (pattern === undefined) return true;
-    const { statusStart: start, statusEnd: end } = capture;
-    if (start === -1 || end - start !== 3)
-      return pattern.test(this.#text(bytes, start, end, capture));
-    // Nearly every row has one of a few codes: ask the pattern once for each.
-    const code = (bytes[start] << 16) | (bytes[start + 1] << 8) | bytes[start + 2];
-    let verdict = this.#statusVerdicts.get(code);
-    if (verdict === undefined) {
-      verdict = pattern.test(this.#text(bytes, start, end, capture));
-      this.#statusVerdicts.set(code, verdict);
-    }
-    return verdict;
+/** A pattern for a column whose neighbours are mostly equal: it is tried only where they change. */
+class ColumnTest {
+  readonly #pattern: RegExp;
+  readonly #last = new Uint8Array(64);
+  #lastLength = -1;
+  #lastVerdict = false;
+
+  constructor(pattern: RegExp) {
+    this.#pattern = pattern;
   }
 
-  /** Whether the MIME type of a capture is among those asked for, if any were. */
-  hasMime(bytes: Uint8Array, capture: Capture): boolean {
-    const pattern = this.#mime;
-    if (pattern === undefined) return true;
-    // Neighbours mostly have the same type: the pattern is asked only where it changes.
-    const { mimeStart: start, mimeEnd: end } = capture;
-    const last = this.#lastMime;
+  /** Whether the pattern fits; a column that is missing is empty. */
+  allows(bytes: Uint8Array, start: number, end: number, hasEscapes: boolean): boolean {
+    if (start === -1) return this.#pattern.test("");
+    const last = this.#last;
     const length = end - start;
-    if (start !== -1 && length === this.#lastMimeLength) {
+    if (length === this.#lastLength) {
       let i = 0;
       while (i < length && bytes[start + i] === last[i]) i++;
-      if (i === length) return this.#lastMimeVerdict;
+      if (i === length) return this.#lastVerdict;
     }
-    const verdict = pattern.test(this.#text(bytes, start, end, capture));
-    this.#lastMimeLength = start !== -1 && length <= last.length ? length : -1;
-    for (let i = 0; i < this.#lastMimeLength; i++) last[i] = bytes[start + i];
-    this.#lastMimeVerdict = verdict;
-    return verdict;
+    this.#lastVerdict = this.#pattern.test(textOf(bytes, start, end, hasEscapes));
+    this.#lastLength = length <= last.length ? length : -1;
+    for (let i = 0; i < this.#lastLength; i++) last[i] = bytes[start + i];
+    return this.#lastVerdict;
   }
+}
 
-  #text(bytes: Uint8Array, start: number, end: number, { hasEscapes }: Capture): string {
-    if (start === -1) return "";
-    if (hasEscapes) return unescapeJson(bytes, start, end);
-    return this.#decoder.decode(bytes.subarray(start, end));
-  }
+const decoder = new TextDecoder("latin1");
+
+function textOf(bytes: Uint8Array, start: number, end: number, hasEscapes: boolean): string {
+  return hasEscapes ? unescapeJson(bytes, start, end) : decoder.decode(bytes.subarray(start, end));
 }
 
 function statusPattern(codes: readonly string[]): RegExp {

@@ -176,7 +176,7 @@ export class MemgatorLog {
       this.#owed.wake(woken);
       return undefined;
     }
-    const [, archive, answer] = messageAnswer(text) ?? [];
+    const [archive, answer] = messageAnswer(text) ?? [];
     if (archive === undefined || answer === undefined) {
       this.otherLines++;
       return undefined;
@@ -206,37 +206,32 @@ function isAfterPause(time: string, before: string): boolean {
 
 type Answer = Pick<MemgatorOutcome, "result" | "mementos">;
 
+function found(mementos: number): Answer {
+  return { result: mementos > 0 ? "hit" : "miss", mementos };
+}
+
+/** An archive that answered with this status, or did not answer. */
+function failed(status?: string): Answer {
+  return { result: status === "404" ? "miss" : "error", mementos: 0 };
+}
+
 function answerOf(role: string, info: string): Answer | undefined {
   if (role === "extractmementos") {
-    const mementos = Number(/^(\d+) Mementos extracted/.exec(info)?.[1] ?? 0);
-    return { result: mementos > 0 ? "hit" : "miss", mementos };
+    return found(Number(/^(\d+) Mementos extracted/.exec(info)?.[1] ?? 0));
   }
   if (role !== "timemapfetch") return undefined;
   // "Stutus" until May 2016.
   const status = /^Response error in .*, (?:Status|Stutus): (\d+)/.exec(info)?.[1];
-  if (status === "404") return { result: "miss", mementos: 0 };
-  if (status !== undefined || /^(?:Request|Network|Response read) error in /.test(info)) {
-    return { result: "error", mementos: 0 };
-  }
-  return undefined; // fetched: what was in it follows
+  const isFailure =
+    status !== undefined || /^(?:Request|Network|Response read) error in /.test(info);
+  return isFailure ? failed(status) : undefined; // fetched: what was in it follows
 }
 
-function messageAnswer(text: string): [text: string, archive: string, answer: Answer] | undefined {
-  const success = SUCCESS.exec(text);
-  if (success !== null) {
-    const mementos = Number(success[2]);
-    return [text, success[1] ?? "", { result: mementos > 0 ? "hit" : "miss", mementos }];
-  }
-  const refused = RESPONSE_ERROR.exec(text);
-  if (refused !== null) {
-    return [
-      text,
-      refused[1] ?? "",
-      { result: refused[2] === "404" ? "miss" : "error", mementos: 0 },
-    ];
-  }
-  const failed = FAILURE.exec(text);
-  return failed === null ? undefined : [text, failed[1] ?? "", { result: "error", mementos: 0 }];
+function messageAnswer(text: string): [archive: string, answer: Answer] | undefined {
+  const [, archive, mementos] = SUCCESS.exec(text) ?? [];
+  if (archive !== undefined) return [archive, found(Number(mementos))];
+  const [, failing, status] = RESPONSE_ERROR.exec(text) ?? FAILURE.exec(text) ?? [];
+  return failing === undefined ? undefined : [failing, failed(status)];
 }
 
 /** A request in a log without timings. */

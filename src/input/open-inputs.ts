@@ -3,6 +3,7 @@ import { open, readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { ioError, MementoMapError, quote } from "../errors.ts";
+import type { StreamPart } from "../bytes/damage.ts";
 import { recognizeCompression } from "../bytes/bytes.ts";
 import { detectFormat } from "./detect.ts";
 import { looksLikeZipNumIndex } from "./line-kind.ts";
@@ -10,6 +11,7 @@ import {
   compressedInput,
   decompressedHead,
   openCompressed,
+  openCounted,
   openPlain,
   openStream,
   streamInput,
@@ -18,7 +20,6 @@ import { holdsRecords, listedFiles } from "./listed-files.ts";
 import { hasLines } from "./formats.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 import { HEAD_BYTES } from "./stream-lines.ts";
-import { openInput } from "../files/input-file.ts";
 
 /**
  * Opens inputs and detects their formats by content: files, folders, and `-` for standard input.
@@ -339,15 +340,10 @@ async function* concatenated(
   paths: readonly string[],
   options: OpenOptions,
   stored: { bytes: number },
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<StreamPart, void, undefined> {
   for (const path of paths) {
-    const input = await openInput(path, options.streams, {
-      signal: options.signal,
-      onRead: (bytes) => {
-        stored.bytes += bytes;
-      },
-    });
-    yield* input.chunks;
+    const { chunks } = await openCounted(path, { ...options, damage: undefined }, stored);
+    yield* chunks;
     yield Uint8Array.of(0x0a); // a log may lack its last line end
   }
 }

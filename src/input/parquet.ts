@@ -161,13 +161,17 @@ async function readRows(
   }
 }
 
-function captureOf(row: ParquetRow, { key, uri, date, mime, status }: Columns): CaptureText {
+function captureOf(row: ParquetRow, columns: Columns): CaptureText {
+  const text = (field: keyof CaptureText): string | undefined => {
+    const name = columns[field];
+    return name === undefined ? undefined : textOf(row[name]);
+  };
   return {
-    key: key === undefined ? "" : textOf(row[key]),
-    uri: uri === undefined ? undefined : textOf(row[uri]),
-    date: date === undefined ? undefined : textOf(row[date]),
-    mime: mime === undefined ? "" : textOf(row[mime]),
-    status: status === undefined ? "" : textOf(row[status]),
+    key: text("key") ?? "",
+    uri: text("uri"),
+    date: text("date"),
+    mime: text("mime") ?? "",
+    status: text("status") ?? "",
   };
 }
 
