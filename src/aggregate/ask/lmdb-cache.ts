@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, openSync, readSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "lmdb";
-import { asError, ioError } from "../../errors.ts";
+import { asError, ioError, systemCode } from "../../errors.ts";
 import type { Cache } from "./cache.ts";
 
 /** Another name where the form of entries changes. */
@@ -31,16 +31,17 @@ export async function lmdbCache(
   const lmdb = await import("lmdb").catch(() => undefined);
   if (lmdb === undefined) return undefined;
   const path = join(folder, FILE);
+  // Before others open it: nobody may remove the file of another process.
+  if (isDamaged(path)) {
+    rmSync(path, { force: true });
+    rmSync(`${path}-lock`, { force: true });
+  }
   let isClosed = false;
   /** Bytes that this process wrote since it last looked how many there are. */
   let written = 0;
 
   const open = () => {
     if (existsSync(folder)) needRoom(folder, 0);
-    if (!isDatabase(path)) {
-      rmSync(path, { force: true });
-      rmSync(`${path}-lock`, { force: true });
-    }
     const root = lmdb.open({ path, noSubdir: true, maxDbs: 4 });
     const generations = ["even", "odd"].map((name) =>
       root.openDB<Uint8Array, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" }),
@@ -88,6 +89,9 @@ export async function lmdbCache(
     },
     set(key, bytes) {
       write(key, bytes).catch((error: unknown) => {
+        // Why a commit failed is a promise that ends the process where nobody takes it.
+        const { commitError } = error as { readonly commitError?: Promise<unknown> };
+        commitError?.catch(() => undefined);
         if (!isClosed) onError(asError(error));
       });
     },
@@ -109,19 +113,24 @@ const PAGE_BYTES = 4096;
 const MAGIC = 0xbe_ef_c0_de;
 const MAGIC_AT = 24;
 
-/** LMDB does not look itself, and ends the process where it reads another file, or one that was cut. */
-function isDatabase(path: string): boolean {
+/**
+ * Whether there is something else than a database. LMDB does not look itself, and ends the process where it reads
+ * another file, or one that was cut; an empty one is what another process is about to write.
+ */
+function isDamaged(path: string): boolean {
   let file: number;
   try {
-    if (statSync(path).size % PAGE_BYTES !== 0) return false;
+    const { size } = statSync(path);
+    if (size % PAGE_BYTES !== 0) return true;
+    if (size === 0) return false;
     file = openSync(path, "r");
-  } catch {
-    return false;
+  } catch (error) {
+    return systemCode(error) !== "ENOENT";
   }
   const head = Buffer.alloc(MAGIC_AT + 4);
   readSync(file, head, 0, head.length, 0);
   closeSync(file);
-  return head.readUInt32LE(MAGIC_AT) === MAGIC;
+  return head.readUInt32LE(MAGIC_AT) !== MAGIC;
 }
 
 /** LMDB takes keys of 1,978 bytes at most. */
