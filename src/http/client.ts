@@ -1,7 +1,7 @@
-import { asError, MementoMapError } from "../errors.ts";
-import { BodyDecoder, codingOf, type DecodedReceiver } from "./body-decoder.ts";
-import { type AnswerHead, type AnswerReceiver, Exchange } from "./client-exchange.ts";
+import { MementoMapError } from "../errors.ts";
+import { codingOf, decoded } from "./body-decoder.ts";
 import type { Connections } from "./connections.ts";
+import { Exchange } from "./exchange.ts";
 import type { HttpHeaders } from "./http-client.ts";
 import { isRedirect, MAX_REDIRECTS, RedirectTrail } from "./redirects.ts";
 
@@ -80,149 +80,79 @@ export class NetworkClient implements Client {
     return this.#connections.close();
   }
 
-  #getOnce(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
-    return new Promise((resolve, reject) => {
-      const headers = { ...this.#headers, ...request.headers };
-      new Download(request, take, { resolve, reject }).begin(this.#connections, headers);
+  async #getOnce(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
+    const { url, headersTimeoutMs, until, maxBytes, followsRedirects = true } = request;
+    const leftMs = until - performance.now();
+    const exchange = new Exchange(this.#connections, {
+      url,
+      method: "GET",
+      headers: { ...this.#headers, ...request.headers },
+      headersTimeoutMs: Math.min(headersTimeoutMs, leftMs),
     });
-  }
-}
-
-/** One answer. Holds what the decoder holds. */
-class Download implements AnswerReceiver, DecodedReceiver {
-  readonly #request: GetRequest;
-  readonly #take: TakeBody;
-  readonly #settle: { resolve(head: ResponseHead): void; reject(error: Error): void };
-  readonly #leftMs: number;
-  #exchange: Exchange | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #head: ResponseHead | undefined;
-  #sink: ((chunk: Uint8Array) => void) | undefined;
-  #decoder: BodyDecoder | undefined;
-  /** As sent, and decompressed. */
-  #sent = 0;
-  #decoded = 0;
-  #isDone = false;
-
-  constructor(
-    request: GetRequest,
-    take: TakeBody,
-    settle: { resolve(head: ResponseHead): void; reject(error: Error): void },
-  ) {
-    this.#request = request;
-    this.#take = take;
-    this.#settle = settle;
-    this.#leftMs = request.until - performance.now();
-  }
-
-  begin(connections: Connections, headers: Readonly<Record<string, string>>): void {
-    const { url, headersTimeoutMs } = this.#request;
-    this.#exchange = new Exchange(connections, { url, method: "GET", headers }, this);
-    this.#exchange.begin();
-    if (this.#isDone || this.#head !== undefined) return;
-    const firstMs = Math.min(headersTimeoutMs, this.#leftMs);
-    this.#failAfter(firstMs, `no answer within ${seconds(firstMs)}`);
-  }
-
-  onHead({ status, headers }: AnswerHead): void {
-    const { url, until, followsRedirects = true } = this.#request;
-    const head = { status, url, headers };
-    this.#head = head;
-    this.#failAfter(until - performance.now(), `no whole answer within ${seconds(this.#leftMs)}`);
-    const isFollowed = followsRedirects && isRedirect(status);
-    this.#sink = isFollowed && headers.get("location") !== undefined ? undefined : this.#take(head);
-    if (this.#sink === undefined) {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.onDecodedEnd(), DRAIN_MS);
-      return;
-    }
-    const coding = codingOf(headers.get("content-encoding") ?? undefined);
-    if (coding === "unknown")
-      throw badEncoding("it is compressed by a coding that was not asked for");
-    if (coding !== undefined) this.#decoder = new BodyDecoder(coding, this);
-  }
-
-  onChunk(chunk: Uint8Array): void {
-    this.#sent += chunk.length;
-    if (this.#sink === undefined) {
-      if (this.#sent > DRAINED_BYTES) this.onDecodedEnd();
-      return;
-    }
-    if (this.#decoder === undefined) this.onDecoded(chunk);
-    else if (this.#sent > this.#request.maxBytes) this.#fail(tooLong(this.#request.maxBytes));
-    else if (!this.#decoder.write(chunk)) this.#exchange?.pause();
-  }
-
-  onEnd(): void {
-    if (this.#decoder === undefined) this.onDecodedEnd();
-    else this.#decoder.end();
-  }
-
-  onFail(error: MementoMapError): void {
-    if (this.#head !== undefined && this.#sink === undefined) this.onDecodedEnd();
-    else this.#fail(error);
-  }
-
-  onDecoded(chunk: Uint8Array): void {
-    if (this.#isDone) return;
-    const { maxBytes } = this.#request;
-    this.#decoded += chunk.length;
-    const isBomb = this.#decoded > UNSUSPICIOUS_BYTES && this.#decoded > this.#sent * MAX_RATIO;
-    if (isBomb || this.#decoded > maxBytes) {
-      const rest = chunk.length - (this.#decoded - maxBytes);
-      if (rest > 0 && !isBomb) this.#sink?.(chunk.subarray(0, rest));
-      this.#fail(isBomb ? bomb() : tooLong(maxBytes));
-      return;
-    }
     try {
-      this.#sink?.(chunk);
-    } catch (error) {
-      this.#fail(asError(error));
+      const { status, headers } = await exchange.begin();
+      const head = { status, url, headers };
+      const isFollowed = followsRedirects && isRedirect(status);
+      const sink = isFollowed && headers.get("location") !== undefined ? undefined : take(head);
+      if (sink === undefined) {
+        await drain(exchange);
+        return head;
+      }
+      exchange.failAfter(until - performance.now(), "no whole answer within", false, leftMs);
+      await read(exchange, codingOf(headers.get("content-encoding")), maxBytes, sink);
+      return head;
+    } finally {
+      exchange.end();
     }
-  }
-
-  onDecodedEnd(): void {
-    if (this.#isDone) return;
-    const head = this.#head;
-    this.#finish();
-    if (head !== undefined) this.#settle.resolve(head);
-  }
-
-  onUndecodable(cause: Error): void {
-    this.#fail(badEncoding("the body cannot be decompressed", cause));
-  }
-
-  onDecoderReady(): void {
-    this.#exchange?.resume();
-  }
-
-  #failAfter(leftMs: number, message: string): void {
-    clearTimeout(this.#timer);
-    // Timers of one duration are cheap, each other duration takes a list of its own.
-    const ms = leftMs > 5000 ? Math.ceil(leftMs / 1000) * 1000 : leftMs;
-    const position = { source: this.#request.url };
-    const fail = (): void =>
-      this.#fail(new MementoMapError("MM_HTTP", message, { position, reason: "timeout" }));
-    this.#timer = setTimeout(fail, Math.max(0, ms));
-  }
-
-  #fail(error: Error): void {
-    if (this.#isDone) return;
-    this.#finish();
-    this.#settle.reject(error);
-  }
-
-  #finish(): void {
-    this.#isDone = true;
-    clearTimeout(this.#timer);
-    this.#decoder?.stop();
-    this.#exchange?.abort();
   }
 }
 
-/** With two digits at most: the time that is left is some microseconds less than what was given. */
-function seconds(ms: number): string {
-  return `${Math.max(0, Math.round(ms / 10) / 100)} s`;
+/** Reads what is not wanted, to keep the connection. */
+async function drain(exchange: Exchange): Promise<void> {
+  exchange.failAfter(DRAIN_MS, "nobody wanted it for");
+  let bytes = 0;
+  try {
+    while (bytes <= DRAINED_BYTES) {
+      const chunk = await exchange.next();
+      if (chunk === undefined) return;
+      bytes += chunk.length;
+    }
+  } catch {
+    // The head is all that was wanted.
+  }
+}
+
+async function read(
+  exchange: Exchange,
+  coding: ReturnType<typeof codingOf>,
+  maxBytes: number,
+  sink: (chunk: Uint8Array) => void,
+): Promise<void> {
+  if (coding === "unknown") {
+    const message = "it is compressed by a coding that was not asked for";
+    throw new MementoMapError("MM_HTTP", message, { reason: "bad-encoding" });
+  }
+  let sent = 0;
+  let length = 0;
+  const next = async (): Promise<Uint8Array | undefined> => {
+    const chunk = await exchange.next();
+    sent += chunk?.length ?? 0;
+    if (coding !== undefined && sent > maxBytes) throw tooLong(maxBytes);
+    return chunk;
+  };
+  const take = (chunk: Uint8Array): void => {
+    length += chunk.length;
+    if (length > UNSUSPICIOUS_BYTES && length > sent * MAX_RATIO) throw bomb();
+    const rest = chunk.length - (length - maxBytes);
+    if (length <= maxBytes) sink(chunk);
+    else if (rest > 0) sink(chunk.subarray(0, rest));
+    if (length > maxBytes) throw tooLong(maxBytes);
+  };
+  if (coding === undefined) {
+    for (let chunk = await next(); chunk !== undefined; chunk = await next()) take(chunk);
+  } else {
+    for await (const chunk of decoded(next, coding)) take(chunk);
+  }
 }
 
 function tooLong(maxBytes: number): MementoMapError {
@@ -233,8 +163,4 @@ function tooLong(maxBytes: number): MementoMapError {
 function bomb(): MementoMapError {
   const message = `the body becomes more than ${MAX_RATIO} times as long when it is decompressed`;
   return new MementoMapError("MM_LIMIT", message, { reason: "body-limit" });
-}
-
-function badEncoding(message: string, cause?: Error): MementoMapError {
-  return new MementoMapError("MM_HTTP", message, { cause, reason: "bad-encoding" });
 }

@@ -1,16 +1,10 @@
 import type { LookupFunction } from "node:net";
-import { holdChunk } from "../bytes/hold-chunk.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { userAgent } from "../files/package-file.ts";
-import { checkSignal, interruption } from "../interruption.ts";
-import { type AnswerHead, type AnswerReceiver, Exchange } from "./client-exchange.ts";
+import { checkSignal } from "../interruption.ts";
 import { Connections } from "./connections.ts";
-import {
-  type HttpClient,
-  httpFailure,
-  type HttpRequest,
-  type HttpResponse,
-} from "./http-client.ts";
+import { Exchange } from "./exchange.ts";
+import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
 import { basicAuthorization, type ProxySettings } from "./proxy.ts";
 import { isRedirect, RedirectTrail } from "./redirects.ts";
 
@@ -41,8 +35,6 @@ export interface NodeClientOptions {
 const TIMEOUT_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 8;
-/** A body waits for its reader when it has this much to read. */
-const HELD_BYTES = 64 * 1024;
 
 /**
  * Gets things from servers that are not trusted.
@@ -98,10 +90,14 @@ export class NodeClient implements HttpClient {
     this.#connections.close().catch(() => undefined);
   }
 
-  #ask(address: Address, { method = "GET", headers, signal }: HttpRequest): Promise<HttpResponse> {
+  async #ask(
+    address: Address,
+    { method = "GET", headers, signal }: HttpRequest,
+  ): Promise<HttpResponse> {
     checkSignal(signal);
     const { origin, path, authorization } = address;
-    const request = {
+    const { headersTimeoutMs = TIMEOUT_MS, idleTimeoutMs = TIMEOUT_MS } = this.#options;
+    const exchange = new Exchange(this.#connections, {
       url: origin + path,
       method,
       headers: {
@@ -109,123 +105,13 @@ export class NodeClient implements HttpClient {
         ...headers,
         ...(authorization === undefined ? {} : { Authorization: authorization }),
       },
-    };
-    const answer = new Answer(written(address), this.#options, signal);
-    return answer.begin(new Exchange(this.#connections, request, answer));
-  }
-}
-
-/** The answer to one request. Holds 64 KiB of a body that nobody reads, and a chunk. */
-class Answer implements AnswerReceiver {
-  readonly #url: string;
-  readonly #options: NodeClientOptions;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onAbort = (): void => {
-    if (this.#signal !== undefined) this.#stop(interruption(this.#signal));
-  };
-  #exchange: Exchange | undefined;
-  #resolve: ((response: HttpResponse) => void) | undefined;
-  #reject: ((error: Error) => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #chunks: Uint8Array[] = [];
-  #heldBytes = 0;
-  #isDone = false;
-  #error: Error | undefined;
-  #wake: (() => void) | undefined;
-
-  constructor(url: string, options: NodeClientOptions, signal: AbortSignal | undefined) {
-    this.#url = url;
-    this.#options = options;
-    this.#signal = signal;
-  }
-
-  begin(exchange: Exchange): Promise<HttpResponse> {
-    this.#exchange = exchange;
-    this.#signal?.addEventListener("abort", this.#onAbort);
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-      exchange.begin();
-      // After the timers of the connection, which can say more.
-      if (!this.#isDone) this.#failAfter(this.#options.headersTimeoutMs, "no answer within");
+      headersTimeoutMs,
+      signal,
     });
-  }
-
-  onHead({ status, headers }: AnswerHead): void {
-    this.#failAfter(this.#options.idleTimeoutMs, "nothing was sent for");
-    this.#resolve?.({
-      status,
-      url: this.#url,
-      headers,
-      body: this.#body(),
-      discard: () => Promise.resolve(this.#discard()),
-    });
-  }
-
-  onChunk(chunk: Uint8Array): void {
-    this.#timer?.refresh();
-    holdChunk(this.#chunks, chunk);
-    this.#heldBytes += chunk.length;
-    this.#wake?.();
-    if (this.#heldBytes >= HELD_BYTES) this.#exchange?.pause();
-  }
-
-  onEnd(): void {
-    clearTimeout(this.#timer);
-    this.#finish(undefined);
-  }
-
-  onFail(error: Error): void {
-    this.#finish(error);
-  }
-
-  async *#body(): AsyncGenerator<Uint8Array, void, undefined> {
-    try {
-      for (;;) {
-        const chunks = this.#chunks;
-        this.#chunks = [];
-        this.#heldBytes = 0;
-        yield* chunks;
-        if (this.#chunks.length > 0) continue;
-        if (this.#error !== undefined) throw this.#error;
-        if (this.#isDone) return;
-        this.#timer?.refresh();
-        const more = new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        // It may give what it has before it returns.
-        this.#exchange?.resume();
-        await more;
-      }
-    } finally {
-      this.#discard();
-    }
-  }
-
-  #discard(): void {
-    this.#stop(httpFailure(this.#url, "the connection was cut before the end"));
-  }
-
-  #failAfter(ms: number = TIMEOUT_MS, what: string): void {
-    clearTimeout(this.#timer);
-    const fail = (): void => this.#stop(httpFailure(this.#url, `${what} ${ms / 1000} s`));
-    this.#timer = setTimeout(fail, ms);
-  }
-
-  #stop(error: Error): void {
-    if (this.#isDone) return;
-    this.#exchange?.abort();
-    this.#finish(error);
-  }
-
-  #finish(error: Error | undefined): void {
-    if (this.#isDone) return;
-    this.#isDone = true;
-    this.#error = error;
-    clearTimeout(this.#timer);
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-    if (error !== undefined) this.#reject?.(error);
-    this.#wake?.();
+    const head = await exchange.begin();
+    exchange.failAfter(idleTimeoutMs, "nothing was sent for", true);
+    const discard = (): Promise<void> => Promise.resolve(exchange.end());
+    return { ...head, url: written(address), body: exchange.body(), discard };
   }
 }
 

@@ -1,0 +1,240 @@
+import type { Dispatcher } from "undici";
+import { holdChunk } from "../bytes/hold-chunk.ts";
+import { MementoMapError } from "../errors.ts";
+import { interruption } from "../interruption.ts";
+import { type Connections, splitAddress } from "./connections.ts";
+import type { HttpHeaders } from "./http-client.ts";
+import { networkFailure } from "./network-failure.ts";
+import { type Proxy, proxyAnswered } from "./proxy.ts";
+
+/** Answers of status 1xx before the real one. */
+const MAX_INTERIM = 20;
+/** A body waits for its reader when it has this much to read. */
+const HELD_BYTES = 64 * 1024;
+
+/** What is sent: no redirect is followed, and the body comes as sent. */
+export interface ExchangeRequest {
+  readonly url: string;
+  readonly method: "GET" | "HEAD";
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long an answer may take to begin. */
+  readonly headersTimeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The start of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+}
+
+type Controller = Dispatcher.DispatchController;
+
+/**
+ * One request and its answer, whose body is read as it comes. Holds 64 KiB of a body that nobody reads, and a chunk.
+ *
+ * A request that was written to a connection which the server had just closed is sent again, once.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #connections: Connections;
+  readonly #request: ExchangeRequest;
+  #settle: { resolve(head: AnswerHead): void; reject(error: Error): void } | undefined;
+  #controller: Controller | undefined;
+  #proxy: Proxy | undefined;
+  #interim = 0;
+  #status: number | undefined;
+  #isSentAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isIdleTimer = false;
+  #chunks: Uint8Array[] = [];
+  #heldBytes = 0;
+  #isDone = false;
+  #error: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(connections: Connections, request: ExchangeRequest) {
+    this.#connections = connections;
+    this.#request = request;
+  }
+
+  /** @throws MM_HTTP, MM_REFUSED, MM_BAD_URI when there is no answer; MM_INTERRUPTED */
+  begin(): Promise<AnswerHead> {
+    const { headersTimeoutMs, signal } = this.#request;
+    signal?.addEventListener("abort", this.#onAbort);
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      this.#send();
+      // After the timers of the connection, which can say more.
+      if (!this.#isDone) this.failAfter(headersTimeoutMs, "no answer within");
+    });
+  }
+
+  /** Fails after this time, in place of the one that was set before; `isIdle`: of which nothing comes. */
+  failAfter(leftMs: number, what: string, isIdle: boolean = false, namedMs: number = leftMs): void {
+    clearTimeout(this.#timer);
+    if (this.#isDone) return;
+    this.#isIdleTimer = isIdle;
+    const message = `${what} ${Math.max(0, Math.round(namedMs / 10) / 100)} s`;
+    const position = { source: this.#request.url };
+    const fail = (): void =>
+      this.end(new MementoMapError("MM_HTTP", message, { position, reason: "timeout" }));
+    // Timers of one duration are cheap, each other duration takes a list of its own.
+    const ms = leftMs > 5000 ? Math.ceil(leftMs / 1000) * 1000 : leftMs;
+    this.#timer = setTimeout(fail, Math.max(0, ms));
+  }
+
+  /**
+   * The next chunk of the body; undefined at its end.
+   *
+   * @throws MM_HTTP when it does not come to its end
+   */
+  async next(): Promise<Uint8Array | undefined> {
+    while (this.#chunks.length === 0) {
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#isDone) return undefined;
+      if (this.#isIdleTimer) this.#timer?.refresh();
+      const more = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      // It may give what it has before it returns.
+      this.#controller?.resume();
+      await more;
+    }
+    const chunk = this.#chunks.shift();
+    this.#heldBytes -= chunk?.length ?? 0;
+    return chunk;
+  }
+
+  async *body(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (let chunk = await this.next(); chunk !== undefined; chunk = await this.next()) {
+        yield chunk;
+      }
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Cuts it off, unless it has come to its end; reading on then fails. */
+  end(error: Error = cutOff(this.#request.url)): void {
+    if (this.#isDone) return;
+    this.#finish(error);
+    this.#controller?.abort(error);
+  }
+
+  readonly #onAbort = (): void => {
+    const { signal } = this.#request;
+    if (signal !== undefined) this.end(interruption(signal));
+  };
+
+  #finish(error?: Error): void {
+    this.#isDone = true;
+    this.#error = error;
+    clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+    if (error !== undefined) this.#settle?.reject(error);
+    this.#wake?.();
+  }
+
+  #send(): void {
+    const { url, method, headers } = this.#request;
+    try {
+      const { origin, path } = splitAddress(url);
+      this.#proxy = this.#connections.send({ origin, path, method, headers }, this).proxy;
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.end(networkFailure(error, this.#request.url).error);
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    if (this.#isDone) controller.abort(cutOff(this.#request.url));
+  }
+
+  onResponseStart(_controller: Controller, status: number, fields: Fields): void {
+    if (this.#isDone) return;
+    if (status < 200) {
+      this.#interim += 1;
+      const many = `it sent more than ${MAX_INTERIM} answers that only announce one`;
+      if (this.#interim > MAX_INTERIM) this.#fail(badHttp(this.#request.url, many));
+    } else if (status === 407 && this.#proxy !== undefined) {
+      this.#fail(proxyAnswered(this.#proxy, status));
+    } else {
+      this.#status = status;
+      this.#settle?.resolve({ status, headers: new AnswerHeaders(fields) });
+    }
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    if (this.#isDone) return;
+    if (this.#isIdleTimer) this.#timer?.refresh();
+    holdChunk(this.#chunks, chunk);
+    this.#heldBytes += chunk.length;
+    this.#wake?.();
+    if (this.#heldBytes >= HELD_BYTES) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (!this.#isDone) this.#finish();
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    if (this.#isDone) return;
+    if (this.#status === 304 && isOfLength(error)) {
+      this.#finish();
+    } else if (this.#status === undefined && isOfLength(error)) {
+      this.#fail(badHttp(this.#request.url, "the answer has several lengths"));
+    } else if (this.#status === undefined && !this.#isSentAgain && wasConnectionUsed(error)) {
+      this.#isSentAgain = true;
+      this.#send();
+    } else {
+      this.#fail(error);
+    }
+  }
+}
+
+function cutOff(source: string): MementoMapError {
+  const message = "the connection was cut before the end";
+  return new MementoMapError("MM_HTTP", message, { position: { source } });
+}
+
+/** Whether a connection broke on which an answer had come before: servers close those that were not used for a while. */
+function wasConnectionUsed(error: Error): boolean {
+  const { socket } = error as { readonly socket?: { readonly bytesRead?: number } };
+  return (socket?.bytesRead ?? 0) > 0;
+}
+
+/** Status 304 may have the length of the body that it does not send (RFC 9110, 8.6); undici does not know that. */
+function isOfLength(error: Error): boolean {
+  return "code" in error && error.code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
+}
+
+function badHttp(source: string, message: string): MementoMapError {
+  return new MementoMapError("MM_HTTP", message, { position: { source }, reason: "bad-http" });
+}
+
+type Fields = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Fields that have one value; of several, the first counts. */
+const SINGLE: ReadonlySet<string> = new Set(
+  "age content-length content-type etag expires last-modified location retry-after".split(" "),
+);
+
+/** Headers as they came; other fields that came several times are joined by commas. */
+class AnswerHeaders implements HttpHeaders {
+  readonly #fields: Fields;
+
+  constructor(fields: Fields) {
+    this.#fields = fields;
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#fields[name];
+    if (!Array.isArray(value)) return value;
+    return SINGLE.has(name) ? value[0] : value.join(", ");
+  }
+}
