@@ -1,4 +1,3 @@
-import { compareRanges, joinBytes, LF, SPACE } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import type { SpillStore } from "../files/scratch.ts";
 import { checkSize, headerText, type UkvsHeaders } from "../ukvs/header.ts";
@@ -6,11 +5,10 @@ import { compactBy, type RowBlock, rowBlocks } from "./compact-map.ts";
 import { MapLines } from "./map-lines.ts";
 import { TreeOrder } from "./tree-order.ts";
 import { ChosenNodes } from "./weight-policy.ts";
-import type { Survey } from "./budget-survey.ts";
 import type { MissList } from "./misses.ts";
 import { estimatePrior, type HostDemand, hostDemand, type Prior } from "./prior.ts";
 import { leastRows, type MapOutlook, outlooks, type Plan, planRollUps } from "./roll-up-plan.ts";
-import { exclusionRows, Exclusions } from "./solve.ts";
+import { exclusionRows, Exclusions, withRows } from "./exclusions.ts";
 import { TreeSurvey } from "./tree-survey.ts";
 
 export interface BudgetCompactionOptions {
@@ -39,7 +37,7 @@ export class BudgetCompaction {
   readonly headers: UkvsHeaders;
   readonly #read: ReadMap;
   readonly #source: string;
-  readonly #survey: Survey;
+  readonly #survey: TreeSurvey;
   readonly #misses: MissList | undefined;
   readonly #exclusions: Exclusions | undefined;
   #hostDemand: HostDemand | undefined;
@@ -47,7 +45,7 @@ export class BudgetCompaction {
 
   private constructor(
     read: ReadMap,
-    survey: Survey,
+    survey: TreeSurvey,
     headers: UkvsHeaders,
     options: BudgetCompactionOptions,
   ) {
@@ -60,7 +58,7 @@ export class BudgetCompaction {
     this.prior = estimatePrior(survey);
     const { branches, hasWildcards } = survey;
     // What a wildcard of the map covers is held, and cannot be told from what is not.
-    const mayExclude = options.allowsExclusions !== false && !hasWildcards && branches.count > 0;
+    const mayExclude = options.allowsExclusions !== false && !hasWildcards && branches.length > 0;
     this.#exclusions = mayExclude ? new Exclusions(branches) : undefined;
   }
 
@@ -75,7 +73,7 @@ export class BudgetCompaction {
     options: BudgetCompactionOptions = {},
   ): Promise<BudgetCompaction> {
     const { source = "map", misses, spill } = options;
-    const survey = new TreeSurvey({ misses, spill });
+    const survey = new TreeSurvey(misses, spill);
     let ordered: TreeOrder | undefined;
     let lines: MapLines | undefined;
     let map: RowBlock | undefined;
@@ -113,9 +111,7 @@ export class BudgetCompaction {
    * @throws MM_BUDGET when the map cannot be made so small
    */
   plan(maxRows: number, allowsExclusions = true): Plan {
-    return planRollUps(this.#survey, maxRows, {
-      exclusions: allowsExclusions ? this.#exclusions : undefined,
-    });
+    return planRollUps(this.#survey, maxRows, allowsExclusions ? this.#exclusions : undefined);
   }
 
   /** What is expected of the hosts that are held. */
@@ -134,13 +130,6 @@ export class BudgetCompaction {
     yield* this.rows(plan);
   }
 
-  /** The keys of the rows with 0 that a plan adds, in byte order. */
-  exclusionKeys({ excluded }: Plan): string[] {
-    if (this.#misses === undefined) return [];
-    const rows = exclusionRows(excluded, this.#survey.branches, this.#misses);
-    return rows.map((row) => new TextDecoder().decode(row.subarray(0, keyEnd(row, 0))));
-  }
-
   /** The rows of the map that a plan describes, in blocks of whole ones. */
   rows(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
     const compacted = compactBy(new ChosenNodes(plan.chosen), this.#read(), {
@@ -151,81 +140,15 @@ export class BudgetCompaction {
   }
 
   /** Adds the rows with 0 of a plan to what is left of the map when all that it chooses is rolled up. */
-  async *withExclusions(
+  withExclusions(
     { excluded }: Plan,
     blocks: AsyncIterable<Uint8Array>,
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const rows =
-      this.#misses === undefined
-        ? []
-        : exclusionRows(excluded, this.#survey.branches, this.#misses);
-    const inserter = new RowInserter(rows);
-    for await (const block of blocks) yield inserter.insertInto(block);
-    const rest = inserter.rest();
-    if (rest.length > 0) yield rest;
+    const misses = this.#misses;
+    const branches = excluded.map((branch) => this.#survey.branches[branch]);
+    return withRows(misses === undefined ? [] : exclusionRows(branches, misses), blocks);
   }
 }
 
 /** Reads the same map again at every call. */
 export type ReadMap = () => AsyncIterable<Uint8Array>;
-
-/**
- * Puts rows into a map, in byte order, as its blocks go by. A row whose key the map has is left out.
- *
- * Holds the rows, and no block. Looks for the place of each row by halving, so that what lies
- * between is only copied.
- */
-class RowInserter {
-  readonly #rows: readonly Uint8Array[];
-  #next = 0;
-
-  /** @param rows in byte order, each with its line end. */
-  constructor(rows: readonly Uint8Array[]) {
-    this.#rows = rows;
-  }
-
-  /** A block of whole lines, with the rows that belong before or between them. */
-  insertInto(block: Uint8Array): Uint8Array {
-    const parts: Uint8Array[] = [];
-    let from = 0;
-    for (; this.#next < this.#rows.length; this.#next++) {
-      const row = this.#rows[this.#next];
-      const at = placeOf(row, block, from);
-      if (at === block.length) break;
-      parts.push(block.subarray(from, at));
-      if (compareKeys(row, 0, block, at) !== 0) parts.push(row);
-      from = at;
-    }
-    if (parts.length === 0) return block;
-    return joinBytes([...parts, block.subarray(from)]);
-  }
-
-  /** The rows that come behind all blocks. */
-  rest(): Uint8Array {
-    const rest = this.#rows.slice(this.#next);
-    this.#next = this.#rows.length;
-    return joinBytes(rest);
-  }
-}
-
-/** Where the first line at or behind `from` begins whose key is not before that of a row. */
-function placeOf(row: Uint8Array, block: Uint8Array, from: number): number {
-  let [low, high] = [from, block.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const lineStart = Math.max(low, block.lastIndexOf(LF, middle - 1) + 1);
-    if (compareKeys(block, lineStart, row, 0) < 0) low = block.indexOf(LF, lineStart) + 1;
-    else high = lineStart;
-  }
-  return low;
-}
-
-function compareKeys(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number): number {
-  return compareRanges(a, aStart, keyEnd(a, aStart), b, bStart, keyEnd(b, bStart));
-}
-
-function keyEnd(bytes: Uint8Array, start: number): number {
-  let end = start;
-  while (bytes[end] > SPACE) end++;
-  return end;
-}

@@ -1,79 +1,52 @@
-import { CLOSE_PAREN, copyRange, HASH, hashRange, QUESTION, SLASH } from "../bytes/bytes.ts";
-import { MementoMapError } from "../errors.ts";
-import { enlarged } from "./budget-survey.ts";
-import { sortKeys } from "../bytes/sort-keys.ts";
+import {
+  CLOSE_PAREN,
+  compareRanges,
+  copyRange,
+  HASH,
+  QUESTION,
+  SLASH,
+  withRoom,
+} from "../bytes/bytes.ts";
 import { wholeLines } from "../bytes/lines.ts";
+import { sortKeys } from "../bytes/sort-keys.ts";
+import { MementoMapError } from "../errors.ts";
 import { LookupList } from "../lookup/lookup-list.ts";
 import type { KeyOptions } from "../surt/key.ts";
+import { Key } from "../surt/lookup-key.ts";
 import { QUERY_MARK } from "../ukvs/key-tree.ts";
 import { queryMarkAt } from "./tree-order.ts";
-import { Key } from "../surt/lookup-key.ts";
 
-const INITIAL_KEYS = 1 << 10;
-const INITIAL_BYTES = 1 << 16;
 /** Where keys begin is kept in 32 bits. */
 const MAX_BYTES = 2 ** 32 - 1;
 
-/**
- * Collects the keys of missed lookups, each once, in the order they came.
- *
- * Holds their bytes and 16 to 40 bytes each.
- */
-export class MissCollector {
+/** The keys of missed lookups in the order they came. */
+class MissLog {
   count = 0;
   /** The keys, one after the other; key `id` is `bytes[starts[id], starts[id + 1])`. */
-  bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
-  starts: Uint32Array = new Uint32Array(INITIAL_KEYS + 1);
-  #hashes = new Uint32Array(INITIAL_KEYS);
-  /** Key id + 1 by hash; 0 is free. At most half of the slots are taken. */
-  #slots = new Uint32Array(INITIAL_KEYS * 2);
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
+  starts: Uint32Array = new Uint32Array(1 << 10);
 
   /** @throws MM_LIMIT when the keys come to 4 GiB */
   add(source: Uint8Array, start: number, end: number): void {
-    const hash = hashRange(source, start, end);
-    const slots = this.#slots;
-    let slot = hash & (slots.length - 1);
-    for (; slots[slot] !== 0; slot = (slot + 1) & (slots.length - 1)) {
-      const id = slots[slot] - 1;
-      if (this.#hashes[id] === hash && this.#isKey(id, source, start, end)) return;
-    }
-    const id = this.count++;
-    this.#hashes[id] = hash;
-    slots[slot] = id + 1;
-    const at = this.starts[id];
-    if (at + (end - start) > this.bytes.length) this.#growBytes(at + (end - start));
-    this.starts[id + 1] = copyRange(source, start, end, this.bytes, at);
-    if (this.count === this.#hashes.length) this.#growKeys();
-  }
-
-  #isKey(id: number, source: Uint8Array, start: number, end: number): boolean {
-    const from = this.starts[id];
-    if (this.starts[id + 1] - from !== end - start) return false;
-    for (let i = start; i < end; i++) {
-      if (source[i] !== this.bytes[from + i - start]) return false;
-    }
-    return true;
-  }
-
-  #growBytes(needed: number): void {
-    if (needed > MAX_BYTES) {
+    const at = this.starts[this.count];
+    const length = at + end - start;
+    if (length > MAX_BYTES) {
       throw new MementoMapError("MM_LIMIT", "the misses come to 4 GiB of keys; give fewer of them");
     }
-    const size = Math.min(MAX_BYTES, Math.max(needed, this.bytes.length * 2));
-    this.bytes = enlarged(new Uint8Array(size), this.bytes);
+    this.bytes = withRoom(this.bytes, length);
+    copyRange(source, start, end, this.bytes, at);
+    this.count++;
+    if (this.count === this.starts.length) {
+      const larger = new Uint32Array(2 * this.count);
+      larger.set(this.starts);
+      this.starts = larger;
+    }
+    this.starts[this.count] = length;
   }
 
-  #growKeys(): void {
-    const size = this.count * 2;
-    this.starts = enlarged(new Uint32Array(size + 1), this.starts);
-    this.#hashes = enlarged(new Uint32Array(size), this.#hashes);
-    const slots = new Uint32Array(size * 2);
-    for (let id = 0; id < this.count; id++) {
-      let slot = this.#hashes[id] & (slots.length - 1);
-      while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
-      slots[slot] = id + 1;
-    }
-    this.#slots = slots;
+  isSame(a: number, b: number): boolean {
+    const { bytes, starts } = this;
+    return compareRanges(bytes, starts[a], starts[a + 1], bytes, starts[b], starts[b + 1]) === 0;
   }
 }
 
@@ -94,34 +67,50 @@ export class MissList {
   /** Lines of the log that were left out, because they are neither URIs nor SURTs. */
   readonly oddLines: number;
 
-  /** @param log the keys in the order of the log; a collector must not be added to any more. */
-  constructor(log: MissCollector | Iterable<string>, oddLines: number = 0) {
-    const { count, bytes, starts } = log instanceof MissCollector ? log : collected(log);
-    const ids = Uint32Array.from({ length: count }, (_, id) => id);
-    sortKeys(ids, bytes, starts);
-    this.count = count;
+  /** @param log the keys in the order of the log. */
+  constructor(log: MissLog | Iterable<string>, oddLines: number = 0) {
+    const all = log instanceof MissLog ? log : logOf(log);
+    const ids = firstOfEach(all);
+    this.count = ids.length;
     this.oddLines = oddLines;
-    this.bytes = new Uint8Array(starts[count]);
-    this.starts = new Uint32Array(count + 1);
-    this.isLate = new Uint8Array(count);
-    let at = 0;
-    for (let i = 0; i < count; i++) {
-      const id = ids[i];
-      at = copyRange(bytes, starts[id], starts[id + 1], this.bytes, at);
-      this.starts[i + 1] = at;
-      this.isLate[i] = id * 2 >= count ? 1 : 0;
+    this.starts = new Uint32Array(this.count + 1);
+    this.isLate = new Uint8Array(this.count);
+    const firstLate = ids.toSorted()[Math.ceil(this.count / 2)] ?? Number.POSITIVE_INFINITY;
+    const { bytes, starts } = all;
+    for (const [i, id] of ids.entries()) {
+      this.starts[i + 1] = this.starts[i] + starts[id + 1] - starts[id];
+      this.isLate[i] = id >= firstLate ? 1 : 0;
+    }
+    this.bytes = new Uint8Array(this.starts[this.count]);
+    for (const [i, id] of ids.entries()) {
+      copyRange(bytes, starts[id], starts[id + 1], this.bytes, this.starts[i]);
     }
   }
 }
 
-function collected(keys: Iterable<string>): MissCollector {
-  const collector = new MissCollector();
+function logOf(keys: Iterable<string>): MissLog {
+  const log = new MissLog();
   const encoder = new TextEncoder();
   for (const key of keys) {
     const bytes = encoder.encode(key);
-    collector.add(bytes, 0, bytes.length);
+    log.add(bytes, 0, bytes.length);
   }
-  return collector;
+  return log;
+}
+
+/** Where in a log each key is first, in the order of the keys. */
+function firstOfEach(log: MissLog): Uint32Array {
+  const ids = Uint32Array.from({ length: log.count }, (_, id) => id);
+  sortKeys(ids, log.bytes, log.starts);
+  let count = 0;
+  for (const id of ids) {
+    if (count > 0 && log.isSame(ids[count - 1], id)) {
+      ids[count - 1] = Math.min(ids[count - 1], id);
+    } else {
+      ids[count++] = id;
+    }
+  }
+  return ids.subarray(0, count);
 }
 
 /**
@@ -134,23 +123,23 @@ function collected(keys: Iterable<string>): MissCollector {
 export async function readMissList(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
-  options: KeyOptions = {},
+  { queries = false }: KeyOptions = {},
 ): Promise<MissList> {
-  const collector = new MissCollector();
+  const log = new MissLog();
   const key = new Key();
-  const queries = options.queries === true;
   const list = new LookupList(source);
   for await (const block of wholeLines(chunks, source)) {
     list.forEach(block, (start, end) => {
       if (isSurt(block, start, end)) key.ofSurt(block, start, end, queries);
-      else key.ofUri(block, start, end, queries).readPath();
+      else key.ofUri(block, start, end, queries);
+      key.readPath();
       const mark = queries ? queryMarkAt(key.bytes, 0, key.length) : -1;
       if (mark !== -1) key.bytes[mark] = QUERY_MARK;
-      collector.add(key.bytes, 0, key.length);
+      log.add(key.bytes, 0, key.length);
     });
   }
   list.end();
-  return new MissList(collector, list.oddLines);
+  return new MissList(log, list.oddLines);
 }
 
 /** Whether there is a `)` before any slash, query and fragment, and a slash or nothing behind it. */

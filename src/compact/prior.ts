@@ -1,5 +1,6 @@
 import { LAYER } from "../ukvs/key-tree.ts";
-import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
+import { FIELD, type NodeTable } from "./node-table.ts";
+import type { TreeSurvey } from "./tree-survey.ts";
 
 /** Sub-trees up to this size are looked up: most are small, and powers are slow. */
 const KNOWN_POWERS = 1024;
@@ -58,7 +59,7 @@ export interface HostDemand {
 }
 
 /** Adds up the lookups of held hosts; call it after {@link estimatePrior}. */
-export function hostDemand(survey: Survey, prior: Prior): HostDemand {
+export function hostDemand(survey: TreeSurvey, prior: Prior): HostDemand {
   const { table } = survey;
   const { heapsExponent } = prior;
   const shares = new ContentShares(heapsExponent);
@@ -85,7 +86,7 @@ export function hostDemand(survey: Survey, prior: Prior): HostDemand {
  * there that is not held. Where it goes is estimated from the sizes of the sub-trees, and from
  * missed lookups where the survey has them. Three passes over the table.
  */
-export function estimatePrior(survey: Survey): Prior {
+export function estimatePrior(survey: TreeSurvey): Prior {
   const { table } = survey;
   const heapsExponent = survey.heaps.exponent;
   const shares = new ContentShares(heapsExponent);
@@ -106,7 +107,7 @@ function sumOverChildren(
 ): { readonly evidence: number; readonly misses: number } {
   const sums = new Float64Array(table.slots);
   let [evidence, misses] = [0, 0];
-  table.changePages((page, _, count) => {
+  table.forEachPage((page, _, count) => {
     for (let at = 0; at < count; at++) {
       const slot = page[at + FIELD.slot];
       page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
@@ -135,7 +136,7 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
   // For each slot: what a unit of a child's evidence, and a miss, is worth.
   const perEvidence = new Float64Array(table.slots);
   const perMiss = new Float64Array(table.slots);
-  table.changePagesBackwards((page, _, count) => {
+  table.forEachPageBackwards((page, _, count) => {
     for (let at = count - 1; at >= 0; at--) {
       const layer = page[at + FIELD.layer];
       if (layer === LAYER.host) continue;
@@ -170,7 +171,7 @@ function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts:
   // For each slot, over the children: lookups, and misses.
   const lookups = new Float64Array(table.slots);
   const misses = new Float64Array(table.slots);
-  table.changePages((page, _, count) => {
+  table.forEachPage((page, _, count) => {
     for (let at = 0; at < count; at++) {
       const slot = page[at + FIELD.slot];
       const parent = page[at + FIELD.parent];

@@ -1,7 +1,8 @@
 import { formatAmount } from "../format.ts";
 import { MementoMapError } from "../errors.ts";
-import { type Decision, DECISION, type Exclusions, type Solution, solve } from "./solve.ts";
-import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
+import type { Exclusions } from "./exclusions.ts";
+import { FIELD, type NodeTable } from "./node-table.ts";
+import type { TreeSurvey } from "./tree-survey.ts";
 
 /** What to roll up, and what to exclude, to keep a map within a number of rows. */
 export interface Plan {
@@ -15,11 +16,6 @@ export interface Plan {
   readonly chosen: readonly number[];
   /** Branches to exclude, in the order of the branch list. */
   readonly excluded: readonly number[];
-}
-
-export interface PlanOptions {
-  /** Exclusions that may be written. */
-  readonly exclusions?: Exclusions | undefined;
 }
 
 /** What is left to do below a node. */
@@ -43,29 +39,30 @@ const MAX_SLACK = 0.02;
  * the price grows, and the price is searched. Where many nodes change at the same price, as many of
  * them are left open, in key order, as there is room for.
  *
+ * @param exclusions those that may be written.
  * @throws MM_BUDGET when no map is so small
  */
-export function planRollUps(survey: Survey, maxRows: number, options: PlanOptions = {}): Plan {
+export function planRollUps(
+  survey: TreeSurvey,
+  maxRows: number,
+  exclusions: Exclusions | undefined,
+): Plan {
   const { table } = survey;
-  const { exclusions } = options;
   const allRows = survey.fixedRows + survey.heldRows;
   if (allRows <= maxRows) {
     return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: [], excluded: [] };
   }
   const fixed = survey.fixedRows + survey.topSingles;
-  const smallest = solve(table, HIGHEST_PRICE);
-  if (fixed + smallest.rows > maxRows) {
+  const least = leastRows(survey);
+  if (least > maxRows) {
     throw new MementoMapError(
       "MM_BUDGET",
-      `the map cannot be made smaller than ${formatAmount(fixed + smallest.rows, "row")}; ` +
+      `the map cannot be made smaller than ${formatAmount(least, "row")}; ` +
         `allow that many instead of ${maxRows}`,
     );
   }
   const { within, beyond } = searchPrice(
-    (price) => solve(table, price, exclusions?.rewind(price)),
-    smallest,
-    allRows - fixed,
-    maxRows - fixed,
+    (price) => fixed + solve(table, price, exclusions?.rewind(price)).rows <= maxRows,
   );
   const decide = (price: number, decision: Decision): Solution =>
     solve(table, price, exclusions?.rewind(within), decision);
@@ -77,7 +74,7 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
 }
 
 /** The rows that are left when all is rolled up that can be. */
-export function leastRows({ table, fixedRows, topSingles }: Survey): number {
+export function leastRows({ table, fixedRows, topSingles }: TreeSurvey): number {
   return fixedRows + topSingles + solve(table, HIGHEST_PRICE).rows;
 }
 
@@ -95,7 +92,7 @@ const OUTLOOKS = 32;
  * The cheapest maps at prices from `highest` down, and the map of all rows; each larger than the one
  * before.
  */
-export function outlooks(survey: Survey, highest: number): MapOutlook[] {
+export function outlooks(survey: TreeSurvey, highest: number): MapOutlook[] {
   const fixed = survey.fixedRows + survey.topSingles;
   const found: MapOutlook[] = [];
   for (let i = 0; i < OUTLOOKS; i++) {
@@ -135,8 +132,9 @@ function choose(search: Search, fillsUp: boolean): Plan {
       const slot = page[at + FIELD.slot];
       const above = state[page[at + FIELD.parent]];
       state[slot] = above;
+      const own = exclusions?.listOf(first + at) ?? [];
       if (above === STATE.covered) {
-        exclusions?.listOf(first + at, excluded);
+        excluded.push(...own);
         continue;
       }
       const decision = page[at + FIELD.decision];
@@ -149,8 +147,7 @@ function choose(search: Search, fillsUp: boolean): Plan {
         state[slot] = STATE.openBelow;
         continue;
       }
-      const own = exclusions?.listOf(first + at, []).length ?? 0;
-      const lone = page[at + FIELD.rows] + page[at + FIELD.children] - 1 - own;
+      const lone = page[at + FIELD.rows] + page[at + FIELD.children] - 1 - own.length;
       if ((isOpenBelow || fillsUp) && rows + lone <= maxRows) {
         rows += lone;
         state[slot] = STATE.rolledUp;
@@ -159,7 +156,7 @@ function choose(search: Search, fillsUp: boolean): Plan {
       chosen.push(page[at + FIELD.name]);
       state[slot] = STATE.covered;
       expectedFalsePositives += page[at + FIELD.missesWithin];
-      exclusions?.listOf(first + at, excluded);
+      excluded.push(...own);
     }
   });
   return { price, rows, expectedFalsePositives, chosen, excluded: excluded.toReversed() };
@@ -176,50 +173,70 @@ const LEAST_PRICE = 2 ** -64;
 const HIGHEST_PRICE: number = 2 ** 64;
 /** Prices that differ by no more than this part of them are taken for one. */
 const PRECISION = 2 ** -30;
-/** After this many steps the range is halved, whatever the lines in it look like. */
-const STEPS_TO_HALVING = 4;
 
-/**
- * Finds the price of a row from which on the cheapest map keeps a budget of rows.
- *
- * The cost of a map is a line over the price, and the cheapest maps are the lower edge of all these
- * lines. So the next price to look at is where the lines of the two maps found so far cross. If no
- * other map is cheaper there, the price is found. Exclusions have no price, and come and go at
- * prices of their own; what they leave open is found by halving the logarithm.
- *
- * @param solveAt finds the cheapest map at a price.
- * @param smallest the map at {@link HIGHEST_PRICE}, of no more rows than `maxRows`
- * @param allRows the rows of the map where nothing is rolled up, more than `maxRows`
- */
-export function searchPrice(
-  solveAt: (price: number) => Solution,
-  smallest: Solution,
-  allRows: number,
-  maxRows: number,
-): PriceRange {
+/** Finds the price of a row from which on the cheapest map is within a budget, by halving its logarithm. */
+export function searchPrice(isWithin: (price: number) => boolean): PriceRange {
   let [beyond, within] = [LEAST_PRICE, HIGHEST_PRICE];
-  let large: Solution = { rows: allRows, pricedRows: allRows, misses: 0 };
-  let small = smallest;
-  const take = (price: number, found: Solution): void => {
-    if (price <= beyond || price >= within) return;
-    if (found.rows <= maxRows) [within, small] = [price, found];
-    else [beyond, large] = [price, found];
-  };
-  for (let step = 1; within > beyond * (1 + PRECISION); step++) {
-    const crossing = (small.misses - large.misses) / (large.pricedRows - small.pricedRows);
-    const isHalved = step % STEPS_TO_HALVING === 0 || !(crossing > beyond && crossing < within);
-    const price = isHalved ? Math.sqrt(beyond * within) : crossing;
-    const found = solveAt(price);
-    const isOneOfThem =
-      found.pricedRows === large.pricedRows || found.pricedRows === small.pricedRows;
-    if (isHalved || !isOneOfThem) {
-      take(price, found);
-    } else {
-      // At the crossing itself maps are equally cheap, and rounding decides between them.
-      for (const beside of [price * (1 + PRECISION / 3), price * (1 - PRECISION / 3)]) {
-        take(beside, solveAt(beside));
-      }
-    }
+  while (within > beyond * (1 + PRECISION)) {
+    const price = Math.sqrt(beyond * within);
+    if (isWithin(price)) within = price;
+    else beyond = price;
   }
   return { within, beyond };
+}
+
+/** A map, leaving out rows that stay whatever is rolled up. */
+export interface Solution {
+  readonly rows: number;
+  /** The missed lookups that it is expected to call present. */
+  readonly misses: number;
+}
+
+/** What a record keeps of a solution. */
+export const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
+export type Decision = (typeof DECISION)[keyof typeof DECISION];
+
+/**
+ * Finds the cheapest map at a price of a row, in one pass over the table, children first:
+ *
+ *     best(v) = min(price + fp(v), price · rows(v) + Σ best(children))
+ *
+ * A decision that is to be kept goes into the records. `below` also leaves the rows of each sub-tree
+ * in `scratch`, and `atPrice` those that it has if it is rolled up.
+ *
+ * @param exclusions those worth their row, from the first record on.
+ */
+export function solve(
+  table: NodeTable,
+  price: number,
+  exclusions?: Exclusions,
+  decision: Decision = DECISION.none,
+): Solution {
+  // For each slot, sums over the children that were passed: rows of the cheapest map that have a price,
+  // its misses and its exclusions, and all exclusions worth their row.
+  const column = (): Float64Array => new Float64Array(table.slots);
+  const [rows, misses, voids, allVoids] = [column(), column(), column(), column()];
+  const keptRows = decision === DECISION.below ? FIELD.scratch : FIELD.rolledUpRows;
+  table.forEachPage((page, first, count) => {
+    for (let at = 0; at < count; at++) {
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      const open = page[at + FIELD.rows] + page[at + FIELD.singles] + rows[slot];
+      const missesWithin = page[at + FIELD.missesWithin];
+      const isRolledUp = missesWithin < price * (open - 1) + misses[slot];
+      const worthy = allVoids[slot] + (exclusions?.countOf(first + at) ?? 0);
+      const left = isRolledUp ? worthy : voids[slot];
+      rows[parent] += isRolledUp ? 1 : open;
+      misses[parent] += isRolledUp ? missesWithin : misses[slot];
+      allVoids[parent] += worthy;
+      voids[parent] += left;
+      rows[slot] = misses[slot] = allVoids[slot] = voids[slot] = 0;
+      if (decision === DECISION.none) continue;
+      const others = page[at + FIELD.decision] & ~decision;
+      page[at + FIELD.decision] = isRolledUp ? others | decision : others;
+      const isBelow = decision === DECISION.below;
+      page[at + keptRows] = isBelow ? left + (isRolledUp ? 1 : open) : 1 + worthy;
+    }
+  });
+  return { rows: rows[0] + voids[0], misses: misses[0] };
 }

@@ -6,21 +6,15 @@ import {
   type TreeVisitor,
   TreeWalk,
 } from "../ukvs/key-tree.ts";
-import {
-  type Branch,
-  BranchList,
-  FIELD,
-  HeapsFit,
-  NodeTable,
-  type Survey,
-} from "./budget-survey.ts";
 import { compareRanges } from "../bytes/bytes.ts";
 import { frequencyIsZero } from "../ukvs/frequency.ts";
 import type { MapRow, RowSink } from "./map-lines.ts";
 import type { SpillStore } from "../files/scratch.ts";
+import type { Branch, RecordedBranch } from "./exclusions.ts";
 import type { MissList } from "./misses.ts";
+import { FIELD, NodeTable } from "./node-table.ts";
 
-/** An open node of a survey; `NodeFields` says what it counts. */
+/** An open node of a survey; `FIELD` says what it counts. */
 export class SurveyNode extends TreeNode<SurveyNode> {
   hasQueries = false;
   rows = 0;
@@ -94,7 +88,7 @@ export class SurveyNode extends TreeNode<SurveyNode> {
       textLength: textEnd,
       early: earlyMisses,
       misses,
-      isHost: layer === LAYER.host ? 1 : 0,
+      isHost: layer === LAYER.host,
     });
     this.ownMisses += misses;
     this.#addMisses(child);
@@ -107,11 +101,36 @@ export class SurveyNode extends TreeNode<SurveyNode> {
   }
 }
 
-export interface TreeSurveyOptions {
-  /** Lookups that missed; those that are held count as nothing. */
-  readonly misses?: MissList | undefined;
-  /** Takes records that do not fit in memory. */
-  readonly spill?: SpillStore | undefined;
+/**
+ * Heaps' law of an archive: a host of n keys has about c · n^β distinct children.
+ *
+ * A least-squares line through the logarithms, one point a host. Holds five sums.
+ */
+export class HeapsFit {
+  /** Hosts that have children. */
+  hosts = 0;
+  #x = 0;
+  #y = 0;
+  #xx = 0;
+  #xy = 0;
+
+  add(keys: number, children: number): void {
+    const x = Math.log(keys);
+    const y = Math.log(children);
+    this.hosts++;
+    this.#x += x;
+    this.#y += y;
+    this.#xx += x * x;
+    this.#xy += x * y;
+  }
+
+  /** β, between 0 and 1; 1/2 where all hosts are of one size, so that there is nothing to fit. */
+  get exponent(): number {
+    const variance = this.hosts * this.#xx - this.#x * this.#x;
+    if (!(variance > 1e-9 * this.hosts * this.#xx)) return 0.5;
+    const slope = (this.hosts * this.#xy - this.#x * this.#y) / variance;
+    return Math.min(1, Math.max(0, slope));
+  }
 }
 
 /**
@@ -121,14 +140,19 @@ export interface TreeSurveyOptions {
  * order of the tree. Holds the open nodes, and the table of nodes with two
  * rows or more: a node of one row cannot save any by being rolled up.
  */
-export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
+export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode> {
   readonly table: NodeTable;
-  readonly branches: BranchList = new BranchList();
+  /** In the order of their records. */
+  readonly branches: RecordedBranch[] = [];
   readonly heaps: HeapsFit = new HeapsFit();
+  /** Rows that stay whatever is rolled up: exclusions, and keys outside the tree. */
   fixedRows = 0;
+  /** Rows that say that something is held. */
   heldRows = 0;
+  /** Hosts and top-level domains of one row, which have no record. */
   topSingles = 0;
   singleHosts = 0;
+  /** Whether the map has wildcards that hold something: what they cover cannot be told from it. */
   hasWildcards = false;
   readonly #misses: MissList | undefined;
   #nextMiss = 0;
@@ -136,9 +160,13 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
   /** Whether the walk is at the row before, and not at a miss. */
   #isAtRow = false;
 
-  constructor(options: TreeSurveyOptions = {}) {
-    this.table = new NodeTable(options.spill);
-    this.#misses = options.misses;
+  /**
+   * @param misses lookups that missed; those that are held count as nothing.
+   * @param spill takes records that do not fit in memory.
+   */
+  constructor(misses?: MissList, spill?: SpillStore) {
+    this.table = new NodeTable(spill);
+    this.#misses = misses;
   }
 
   add(row: MapRow): void {
@@ -242,9 +270,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
   }
 
   #record(node: SurveyNode): void {
-    const page = this.table.push();
-    const at = this.table.lastOffset;
-    page[at + FIELD.slot] = node.slot;
+    const { page, at } = this.table.push(node.slot);
     page[at + FIELD.parent] = node.parent?.slot ?? 0;
     page[at + FIELD.name] = node.name;
     page[at + FIELD.layer] = node.layer;
@@ -256,6 +282,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
     page[at + FIELD.misses] = node.misses;
     page[at + FIELD.ownMisses] = node.ownMisses;
     page[at + FIELD.singleMisses] = node.singleMisses;
-    for (const branch of node.branches) this.branches.add(this.table.size - 1, branch);
+    const record = this.table.size - 1;
+    for (const branch of node.branches) this.branches.push({ ...branch, record });
   }
 }

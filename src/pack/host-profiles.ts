@@ -1,5 +1,4 @@
 import { MAX_DEPTH } from "../packed/packed-file.ts";
-import { enlarged } from "../compact/budget-survey.ts";
 
 /** Hosts in columns: each is known by its number. */
 export class HostColumns {
@@ -52,9 +51,8 @@ export class HostColumns {
 type HostColumnData = Pick<HostColumns, "count" | "low" | "high" | "masks" | "flags" | "rows">;
 
 function resized<T extends Uint32Array | Uint16Array | Uint8Array>(target: T, source: T): T {
-  return source.length > target.length
-    ? enlarged(target, source.subarray(0, target.length) as T)
-    : enlarged(target, source);
+  target.set(source.subarray(0, target.length));
+  return target;
 }
 
 /** What is said of all hosts. */

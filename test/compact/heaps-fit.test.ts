@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HeapsFit } from "../../src/compact/budget-survey.ts";
+import { HeapsFit } from "../../src/compact/tree-survey.ts";
 
 describe("HeapsFit", () => {
   it("finds the exponent of hosts that follow the law", () => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { FIELD, type NodeTable } from "../../src/compact/budget-survey.ts";
+import { FIELD, type NodeTable } from "../../src/compact/node-table.ts";
 
 /** A node of a key tree: its rows, its children of one row, the misses that leave at it. */
 export interface Tree {
@@ -22,15 +22,9 @@ function treeOf(depth: number): fc.Arbitrary<Tree> {
 export const tree: fc.Arbitrary<Tree> = treeOf(3);
 
 /** Adds a tree to a table, children first. */
-export function pushTree(
-  table: Pick<NodeTable, "push" | "lastOffset">,
-  node: Tree,
-  level: number = 0,
-): void {
+export function pushTree(table: NodeTable, node: Tree, level: number = 0): void {
   for (const child of node.children) pushTree(table, child, level + 1);
-  const page = table.push();
-  const at = table.lastOffset;
-  page[at + FIELD.slot] = level + 1;
+  const { page, at } = table.push(level + 1);
   page[at + FIELD.parent] = level;
   page[at + FIELD.rows] = node.rows;
   page[at + FIELD.singles] = node.singles;

@@ -1,0 +1,158 @@
+import { COMMA, compareRanges, joinBytes, LF, SLASH, SPACE, STAR } from "../bytes/bytes.ts";
+import { keyEnd } from "../ukvs/row.ts";
+import type { MissList } from "./misses.ts";
+
+/** A branch of the key tree that holds nothing but was asked for: what an exclusion could say. */
+export interface Branch {
+  /** The branch is the first `textLength` bytes of this miss. */
+  readonly miss: number;
+  readonly textLength: number;
+  /** Missed lookups in the earlier half of the log, and in all of it. */
+  readonly early: number;
+  readonly misses: number;
+  /** Whether it is a host, to be written `com,cnn,*`. */
+  readonly isHost: boolean;
+}
+
+/** A branch, and the record of the deepest node above that has one. */
+export interface RecordedBranch extends Branch {
+  readonly record: number;
+}
+
+/** Branches are pooled by the power of two of their misses. */
+const POOLS = 32;
+
+/**
+ * Which branches that hold nothing are worth a row that says so.
+ *
+ * A branch that was asked c times is expected to be asked c · r times again, where r is how often
+ * branches with as many misses in the earlier half of the log were asked in the later half, as a
+ * ratio. An exclusion is worth its row where that is more than the price of a row.
+ *
+ * The expectation is not set against the cost of a roll-up: it must pay by itself. What is excluded
+ * for this year's folder says nothing of next year's, and the roll-up would stay.
+ */
+export class Exclusions {
+  readonly #branches: readonly RecordedBranch[];
+  readonly #expected: Float64Array;
+  #next = 0;
+  #price = 0;
+
+  /** @param branches in the order of their records. */
+  constructor(branches: readonly RecordedBranch[]) {
+    this.#branches = branches;
+    const ratios = returnRatios(branches);
+    this.#expected = Float64Array.from(branches, ({ misses }) => misses * ratios[poolOf(misses)]);
+  }
+
+  /** Starts from the first record again, at a price of a row. */
+  rewind(price: number): this {
+    this.#next = 0;
+    this.#price = price;
+    return this;
+  }
+
+  /** The exclusions worth their row at this record; records must be asked for in order. */
+  countOf(record: number): number {
+    const branches = this.#branches;
+    let found = 0;
+    while (branches[this.#next]?.record < record) this.#next++;
+    for (; branches[this.#next]?.record === record; this.#next++) {
+      if (this.#expected[this.#next] > this.#price) found++;
+    }
+    return found;
+  }
+
+  /** The branches of a record that are worth their row, the last one first. */
+  listOf(record: number): number[] {
+    const branches = this.#branches;
+    let [low, high] = [0, branches.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (branches[middle].record <= record) low = middle + 1;
+      else high = middle;
+    }
+    const list: number[] = [];
+    for (let i = low - 1; branches[i]?.record === record; i--) {
+      if (this.#expected[i] > this.#price) list.push(i);
+    }
+    return list;
+  }
+}
+
+/** How many of the misses of a branch come again, by pool; an empty pool is taken for the one below. */
+function returnRatios(branches: readonly Branch[]): Float64Array {
+  const early = new Float64Array(POOLS);
+  const late = new Float64Array(POOLS);
+  for (const branch of branches) {
+    if (branch.early === 0) continue;
+    const pool = poolOf(branch.early);
+    early[pool] += branch.early;
+    late[pool] += branch.misses - branch.early;
+  }
+  const ratios = new Float64Array(POOLS);
+  for (let pool = 0; pool < POOLS; pool++) {
+    // One miss that did not come again is added, so that a pool of few branches promises less.
+    const isEmpty = early[pool] === 0 && pool > 0;
+    ratios[pool] = isEmpty ? ratios[pool - 1] : late[pool] / (early[pool] + 1);
+  }
+  return ratios;
+}
+
+function poolOf(misses: number): number {
+  return Math.floor(Math.log2(misses));
+}
+
+/** The rows of exclusions, `com,cnn)/a/* 0`, in byte order. */
+export function exclusionRows(branches: readonly Branch[], misses: MissList): Uint8Array[] {
+  const rows = branches.map(({ miss, textLength, isHost }) => {
+    const start = misses.starts[miss];
+    const row = new Uint8Array(textLength + 5);
+    row.set(misses.bytes.subarray(start, start + textLength));
+    row.set([isHost ? COMMA : SLASH, STAR, SPACE, 0x30, LF], textLength);
+    return row;
+  });
+  return rows.sort((a, b) => compareKeys(a, 0, b, 0));
+}
+
+/**
+ * Puts rows into a map, in byte order, as its blocks of whole lines go by. A row whose key the map has is
+ * left out.
+ *
+ * @param rows in byte order, each with its line end.
+ */
+export async function* withRows(
+  rows: readonly Uint8Array[],
+  blocks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let next = 0;
+  for await (const block of blocks) {
+    const parts: Uint8Array[] = [];
+    let from = 0;
+    for (; next < rows.length; next++) {
+      const at = placeOf(rows[next], block, from);
+      if (at === block.length) break;
+      parts.push(block.subarray(from, at));
+      if (compareKeys(rows[next], 0, block, at) !== 0) parts.push(rows[next]);
+      from = at;
+    }
+    yield parts.length === 0 ? block : joinBytes([...parts, block.subarray(from)]);
+  }
+  if (next < rows.length) yield joinBytes(rows.slice(next));
+}
+
+/** Where the first line at or behind `from` begins whose key is not before that of a row; by halving. */
+function placeOf(row: Uint8Array, block: Uint8Array, from: number): number {
+  let [low, high] = [from, block.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const lineStart = Math.max(low, block.lastIndexOf(LF, middle - 1) + 1);
+    if (compareKeys(block, lineStart, row, 0) < 0) low = block.indexOf(LF, lineStart) + 1;
+    else high = lineStart;
+  }
+  return low;
+}
+
+function compareKeys(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number): number {
+  return compareRanges(a, aStart, keyEnd(a, aStart), b, bStart, keyEnd(b, bStart));
+}
