@@ -193,7 +193,7 @@ export interface Solution {
 }
 
 /** What a record keeps of a solution. */
-export const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
+const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
 export type Decision = (typeof DECISION)[keyof typeof DECISION];
 
 /**
