@@ -1,8 +1,8 @@
 import { MementoMapError } from "../errors.ts";
 import type { SpillStore } from "../files/scratch.ts";
-import { checkSize, headerText, type UkvsHeaders } from "../ukvs/header.ts";
-import { compactBy, type RowBlock, rowBlocks } from "./compact-map.ts";
-import { MapLines } from "./map-lines.ts";
+import { headerText, UkvsHeaders } from "../ukvs/header.ts";
+import { compactBy, feedRows } from "./compact-map.ts";
+import type { RowSink } from "./map-lines.ts";
 import { TreeOrder } from "./tree-order.ts";
 import { ChosenNodes } from "./weight-policy.ts";
 import type { MissList } from "./misses.ts";
@@ -75,11 +75,10 @@ export class BudgetCompaction {
     const { source = "map", misses, spill } = options;
     const survey = new TreeSurvey(misses, spill);
     let ordered: TreeOrder | undefined;
-    let lines: MapLines | undefined;
-    let map: RowBlock | undefined;
-    for await (const block of rowBlocks(read(), source)) {
-      map ??= block;
-      const { fields } = map.headers;
+    let headers = new UkvsHeaders();
+    const begin = (ofMap: UkvsHeaders): RowSink => {
+      headers = ofMap;
+      const { fields } = headers;
       if (fields.keys.length > 1) {
         throw new MementoMapError(
           "MM_BAD_INPUT",
@@ -87,15 +86,12 @@ export class BudgetCompaction {
           { position: { source } },
         );
       }
-      if (fields.queries === true) ordered ??= new TreeOrder(survey, fields);
-      lines ??= new MapLines(ordered ?? survey, fields);
-      lines.read(block.bytes, { source, firstLine: block.firstLine });
-    }
-    if (map === undefined || lines === undefined) throw new Error("a map has at least one block");
+      return fields.queries === true ? (ordered = new TreeOrder(survey, fields)) : survey;
+    };
+    for await (const _ of feedRows(read(), source, begin));
     ordered?.end();
     survey.end();
-    checkSize(map.size, { records: lines.rows }, source);
-    return new BudgetCompaction(read, survey, map.headers, options);
+    return new BudgetCompaction(read, survey, headers, options);
   }
 
   /** The rows of the smallest map that can be made. */

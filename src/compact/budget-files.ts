@@ -1,23 +1,20 @@
 import { formatAmount } from "../format.ts";
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { createGzip } from "node:zlib";
-import { countLines } from "../bytes/bytes.ts";
+import { rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { BudgetCompaction, type ReadMap } from "./budget-compaction.ts";
 import { type MissList, readMissList } from "./misses.ts";
 import type { Plan } from "./roll-up-plan.ts";
 import type { Prior } from "./prior.ts";
 import { MAX_LINE_BYTES } from "../bytes/lines.ts";
-import { ioError, MementoMapError, systemCode } from "../errors.ts";
+import { MementoMapError } from "../errors.ts";
+import type { Interrupt } from "../interruption.ts";
 import { MEMGATOR_LINE } from "../input/line-kind.ts";
 import { memgatorMisses } from "../input/memgator-holdings.ts";
 import { SizedHead } from "../ukvs/header.ts";
 import { fileChunks, type FileSource, openInput } from "../files/input-file.ts";
 import { peekHead } from "../input/stream-lines.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
-import type { MapOutput } from "../maps/map-output.ts";
+import { type MapOutput, withMapOutput } from "../maps/map-output.ts";
 import { ScratchSpill, withTempDir } from "../files/scratch.ts";
 import type { KeyOptions } from "../surt/key.ts";
 import { headOf } from "./compact-files.ts";
@@ -69,14 +66,13 @@ const MAX_SLACK = 0.02;
 const MAX_TRIES = 8;
 /** What a first guess takes a row to need after gzip; the tries correct it. */
 const GUESSED_ROW_BYTES = 16;
-const READ_BYTES = 1 << 20;
 /** Enough to tell a log by its first line. */
 const LOG_HEAD_BYTES = 64;
 
 /**
  * Makes the map of a given size that is expected to answer the fewest lookups wrongly.
  *
- * Reads the map twice, or once more for each try where the size is in bytes. What cannot be read
+ * Reads the map twice, and once more for each try where the size is in bytes. What cannot be read
  * twice is first written to a scratch file. Memory: see `BudgetCompaction`.
  *
  * @throws as BudgetCompaction, and MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
@@ -151,20 +147,13 @@ async function writeWithin(
   output: MapOutput,
   options: BudgetFileOptions,
 ): Promise<Omit<BudgetFileSummary, "oddLines">> {
-  const { budget } = options;
+  const { budget, streams } = options;
   const maxRows = rowsWithin(budget, compaction);
-  let plan: Plan;
-  let gzipBytes: number | undefined;
-  if (budget.maxBytes === undefined) {
-    plan = compaction.plan(maxRows);
-    await output.writeHead(compaction.headers);
-    for await (const block of compaction.rows(plan)) await output.write(block);
-  } else {
-    const written = await largestWithin(compaction, scratch, maxRows, budget.maxBytes);
-    ({ plan, gzipBytes } = written);
-    await output.writeHead(compaction.headers);
-    await output.copy(written.file, written.rows);
-  }
+  const { plan, gzipBytes } =
+    budget.maxBytes === undefined
+      ? { plan: compaction.plan(maxRows), gzipBytes: undefined }
+      : await largestWithin(compaction, maxRows, budget.maxBytes, { scratch, ...streams });
+  await writePlan(compaction, plan, output);
   return {
     rowsRead: compaction.rowsRead,
     rows: plan.rows,
@@ -175,6 +164,15 @@ async function writeWithin(
     price: plan.price,
     prior: compaction.prior,
   };
+}
+
+async function writePlan(
+  compaction: BudgetCompaction,
+  plan: Plan,
+  output: MapOutput,
+): Promise<void> {
+  await output.writeHead(compaction.headers);
+  for await (const block of compaction.rows(plan)) await output.write(block);
 }
 
 /** The rows that the budget leaves, without the headers. */
@@ -194,32 +192,29 @@ export function rowsWithin(budget: Budget, compaction: BudgetCompaction): number
   return lines - headerLines;
 }
 
-interface Written {
+interface SizedPlan {
   readonly plan: Plan;
-  readonly rows: number;
   readonly gzipBytes: number;
-  /** The rows, without headers. */
-  readonly file: string;
 }
 
-/** Writes rows to scratch files until a map of them is at most so large after gzip, and nearly so. */
+/** Plans maps until one is at most so large after gzip, and nearly so. */
 async function largestWithin(
   compaction: BudgetCompaction,
-  scratch: string,
   maxRows: number,
   maxBytes: number,
-): Promise<Written> {
-  let best: Written | undefined;
+  options: { readonly scratch: string; readonly interrupt?: Interrupt | undefined },
+): Promise<SizedPlan> {
+  let best: SizedPlan | undefined;
   const least = Math.min(compaction.leastRows, compaction.rowsRead);
   // The rows known to fit, and known not to.
   let [fits, exceeds] = [least - 1, Math.min(maxRows, compaction.rowsRead) + 1];
   const guess = Math.ceil(maxBytes / GUESSED_ROW_BYTES);
   let rows = Math.min(exceeds - 1, Math.max(least, guess));
   for (let attempt = 0; attempt < MAX_TRIES && fits + 1 < exceeds; attempt++) {
-    const written = await writeScratch(compaction, rows, `${scratch}-${attempt}`);
-    const { gzipBytes } = written;
+    const sized = await sizedPlan(compaction, rows, options);
+    const { gzipBytes } = sized;
     if (gzipBytes <= maxBytes) {
-      best = written;
+      best = sized;
       fits = rows;
       if (gzipBytes >= maxBytes * (1 - MAX_SLACK)) break;
     } else {
@@ -229,7 +224,7 @@ async function largestWithin(
     rows = scaled > fits && scaled < exceeds ? scaled : Math.floor((fits + exceeds) / 2);
   }
   if (best !== undefined) return best;
-  const smallest = await writeScratch(compaction, Math.min(least, maxRows), `${scratch}-least`);
+  const smallest = await sizedPlan(compaction, Math.min(least, maxRows), options);
   if (smallest.gzipBytes <= maxBytes) return smallest;
   throw new MementoMapError(
     "MM_BUDGET",
@@ -238,41 +233,19 @@ async function largestWithin(
   );
 }
 
-async function writeScratch(
+/** Plans a map of so many rows, and writes it to a scratch file to know its size after gzip. */
+async function sizedPlan(
   compaction: BudgetCompaction,
   maxRows: number,
-  file: string,
-): Promise<Written> {
+  { scratch, interrupt }: { readonly scratch: string; readonly interrupt?: Interrupt | undefined },
+): Promise<SizedPlan> {
   const plan = compaction.plan(maxRows);
-  let rows = 0;
-  let bytes = 0;
-  try {
-    const target = await open(file, "wx");
-    try {
-      for await (const block of compaction.rows(plan)) {
-        rows += countLines(block);
-        bytes += block.length;
-        await target.writeFile(block);
-      }
-    } finally {
-      await target.close();
-    }
-    const head = new SizedHead(compaction.headers).bytes({ bytes, records: rows });
-    return { plan, rows, gzipBytes: await gzippedBytes(head, file), file };
-  } catch (error) {
-    throw systemCode(error) === undefined ? error : ioError(error, file);
-  }
-}
-
-/** The size of a map as an output whose name ends in .gz has it. */
-async function gzippedBytes(head: Uint8Array, rows: string): Promise<number> {
-  let bytes = 0;
-  const map = async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield head;
-    yield* createReadStream(rows, { highWaterMark: READ_BYTES });
-  };
-  await pipeline(map, createGzip({ chunkSize: READ_BYTES }), async (compressed) => {
-    for await (const block of compressed) bytes += (block as Uint8Array).length; // not in object mode
-  });
-  return bytes;
+  const path = `${scratch}.gz`;
+  const streams = { stdout: process.stdout, interrupt, isScratch: true, force: true };
+  await withMapOutput(path, { ...streams, tmp: dirname(scratch) }, (output) =>
+    writePlan(compaction, plan, output),
+  );
+  const { size } = await stat(path);
+  await rm(path);
+  return { plan, gzipBytes: size };
 }

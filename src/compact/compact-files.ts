@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { LF } from "../bytes/bytes.ts";
-import { fileChunks, FileSource, type InputStreams, openInput } from "../files/input-file.ts";
+import { type FileSource, type InputStreams, openInput } from "../files/input-file.ts";
 import { ScratchSpill, withTempDir } from "../files/scratch.ts";
 import type { Interrupt } from "../interruption.ts";
 import { type MapHead, mapHeadOf } from "../ukvs/head.ts";
@@ -38,12 +38,7 @@ export async function compactFile(
   options: CompactFileOptions,
 ): Promise<CompactFileSummary> {
   const { streams, interrupt, onRead } = options;
-  const plain = await FileSource.openPlain(path);
-  const signal = interrupt?.signal;
-  const input =
-    plain === undefined
-      ? await openInput(path, streams, { signal, onRead })
-      : { name: plain.name, chunks: fileChunks(plain, signal, onRead), close: () => plain.close() };
+  const input = await openInput(path, streams, { signal: interrupt?.signal, onRead });
   return withTempDir({ parent: options.scratch, interrupt }, async (scratch) => {
     const spill = new ScratchSpill(join(scratch, "undecided"));
     let summary: CompactSummary = { rowsRead: 0, rollUps: 0 };

@@ -5,10 +5,10 @@ import {
   type MapSize,
   refuseNoRecords,
   SizedHead,
-  type UkvsHeaders,
+  UkvsHeaders,
 } from "../ukvs/header.ts";
 import { HeadReader, wholeMapHeaders } from "../ukvs/head.ts";
-import { MapLines } from "./map-lines.ts";
+import { MapLines, type RowSink } from "./map-lines.ts";
 import { openCompactor, type RowCompactor } from "./tree-order.ts";
 import type { SpillStore } from "../files/scratch.ts";
 import { type RollUpPolicy, type WeightOptions, WeightPolicy } from "./weight-policy.ts";
@@ -67,100 +67,75 @@ export async function* compactBy(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: CompactOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { source = "map", onHead } = options;
+  const { source = "map", spill, memoryBytes, signal, onHead } = options;
   const written: Uint8Array[] = [];
-  let map: RowBlock | undefined;
-  let lines: MapLines | undefined;
+  let headers = new UkvsHeaders();
   let compactor: RowCompactor | undefined;
   let hasHead = onHead !== undefined;
+  const begin = async (ofMap: UkvsHeaders): Promise<RowSink> => {
+    headers = ofMap;
+    await onHead?.(headers);
+    const { fields } = headers;
+    const write = (bytes: Uint8Array): void => void written.push(bytes.slice());
+    return (compactor = openCompactor(policy, write, { fields, spill, memoryBytes }));
+  };
   const blocks = function* given(): Generator<Uint8Array, void, undefined> {
-    if (written.length === 0) return;
-    if (map !== undefined && !hasHead) yield headerText(map.headers);
-    hasHead = true;
+    if (!hasHead && written.length > 0) yield headerText(headers);
+    hasHead ||= written.length > 0;
     yield* written.splice(0);
   };
-  const read = rowBlocks(interruptibleChunks(chunks, options.signal), source, {
-    checkSize: options.checkSize,
-    rowLines: () => lines?.lines ?? 0,
-  });
-  for await (const block of read) {
-    if (map === undefined) {
-      map = block;
-      await onHead?.(map.headers);
-      const { fields } = map.headers;
-      const { spill, memoryBytes } = options;
-      const write = (bytes: Uint8Array): void => void written.push(bytes.slice());
-      compactor = openCompactor(policy, write, { fields, spill, memoryBytes });
-      lines = new MapLines(compactor, fields);
-    }
-    lines?.read(block.bytes, { source, firstLine: block.firstLine });
+  let rowsRead = 0;
+  const feeding = feedRows(interruptibleChunks(chunks, signal), source, begin, options.checkSize);
+  for await (const rows of feeding) {
+    rowsRead = rows;
     yield* blocks();
-  }
-  const rowsRead = lines?.rows ?? 0;
-  if (options.checkSize !== false) {
-    checkSize(map?.size, { records: rowsRead }, source);
-    if (rowsRead === 0) refuseNoRecords(map?.size, source);
   }
   compactor?.end();
   yield* blocks();
   // A map without a record says that this is meant.
-  if (map !== undefined && !hasHead) {
-    yield new SizedHead(map.headers).bytes({ bytes: 0, records: 0 });
-  }
+  if (!hasHead) yield new SizedHead(headers).bytes({ bytes: 0, records: 0 });
   options.onEnd?.({ rowsRead, rollUps: compactor?.rollUps ?? 0 });
 }
 
-/** Whole lines of a map, behind its headers. */
-export interface RowBlock {
-  readonly headers: UkvsHeaders;
-  /** What the map states to hold. */
-  readonly size: MapSize | undefined;
-  /** The number of the line that the first row of the map is in. */
-  readonly firstLine: number;
-  readonly bytes: Uint8Array;
-}
-
-export interface RowBlockOptions {
-  /** Whether to refuse a map that is not of the size it states, or holds nothing. Default true. */
-  readonly checkSize?: boolean | undefined;
-  /** Lines of blocks that were read so far, to name the line in errors. */
-  readonly rowLines?: () => number;
-}
-
 /**
- * Reads a map in blocks of whole rows; at least one, which may be empty. A block is valid until the
- * next is asked for.
+ * Reads a map and feeds its rows to what `begin` gives for its headers. Yields how many were read, after
+ * each block and at the end.
  *
- * @throws MM_BAD_HEADER, MM_LIMIT; MM_PAGE for one page of several; at the end MM_CUT for a map that is
- *   shorter than it states, MM_EMPTY for one that holds nothing
+ * @param checksSize whether to refuse a map that is not of the size it states, or holds nothing.
+ * @throws as MapLines; MM_BAD_HEADER, MM_LIMIT; MM_PAGE for one page of several; at the end MM_CUT for a
+ *   map that is shorter than it states, MM_EMPTY for one that holds nothing
  */
-export async function* rowBlocks(
+export async function* feedRows(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
-  options: RowBlockOptions = {},
-): AsyncGenerator<RowBlock, void, undefined> {
+  begin: (headers: UkvsHeaders) => RowSink | Promise<RowSink>,
+  checksSize: boolean = true,
+): AsyncGenerator<number, void, undefined> {
   const reader = new HeadReader(source);
-  let map: Omit<RowBlock, "bytes"> | undefined;
-  let [bytesRead, bodyOffset] = [0, 0];
-  const begin = (): Omit<RowBlock, "bytes"> => {
+  let lines: MapLines | undefined;
+  let [bytesRead, bodyOffset, firstLine] = [0, 0, 1];
+  let size: MapSize | undefined;
+  const finishHead = async (): Promise<MapLines> => {
     const head = reader.finish(0);
-    ({ bodyOffset } = head);
+    ({ bodyOffset, recordsLine: firstLine } = head);
+    ({ size } = head.headers);
     const headers = wholeMapHeaders(head.headers, source);
-    return { headers, size: head.headers.size, firstLine: head.recordsLine };
+    return new MapLines(await begin(headers), headers.fields);
   };
-  const linesRead = (): number => reader.lines + (options.rowLines?.() ?? 0);
+  const linesRead = (): number => reader.lines + (lines?.lines ?? 0);
   for await (const chunk of wholeLines(chunks, source, MAX_LINE_BYTES, linesRead)) {
     bytesRead += chunk.length;
-    const from = map === undefined ? reader.takeLines(chunk) : 0;
+    const from = lines === undefined ? reader.takeLines(chunk) : 0;
     if (from === chunk.length) continue;
-    map ??= begin();
-    yield { ...map, bytes: chunk.subarray(from) };
+    lines ??= await finishHead();
+    lines.read(chunk.subarray(from), { source, firstLine });
+    yield lines.rows;
   }
-  const hasRows = map !== undefined;
-  map ??= begin();
-  if (options.checkSize !== false) {
-    checkSize(map.size, { bytes: bytesRead - bodyOffset }, source);
-    if (!hasRows) refuseNoRecords(map.size, source);
+  lines ??= await finishHead();
+  if (checksSize) {
+    checkSize(size, { bytes: bytesRead - bodyOffset }, source);
+    checkSize(size, { records: lines.rows }, source);
+    if (lines.rows === 0) refuseNoRecords(size, source);
   }
-  if (!hasRows) yield { ...map, bytes: new Uint8Array(0) };
+  yield lines.rows;
 }

@@ -12,8 +12,7 @@ import { headerText, type UkvsHeaders } from "../ukvs/header.ts";
 import { BudgetCompaction } from "../compact/budget-compaction.ts";
 import type { MissList } from "../compact/misses.ts";
 import type { Plan } from "../compact/roll-up-plan.ts";
-import { rowBlocks } from "../compact/compact-map.ts";
-import { MapLines } from "../compact/map-lines.ts";
+import { feedRows } from "../compact/compact-map.ts";
 import { readMisses } from "../compact/budget-files.ts";
 import { headOf } from "../compact/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
@@ -404,10 +403,7 @@ class Packing {
   async *#timelessRows(): AsyncGenerator<Uint8Array, void, undefined> {
     const timeless = new Timeless();
     const source = this.#map.name;
-    let lines: MapLines | undefined;
-    for await (const { headers, bytes, firstLine } of rowBlocks(this.#chunks(this.#map), source)) {
-      lines ??= new MapLines(timeless, headers.fields);
-      lines.read(bytes, { source, firstLine });
+    for await (const _ of feedRows(this.#chunks(this.#map), source, () => timeless)) {
       yield timeless.take();
     }
     yield timeless.takeLast();
