@@ -69,6 +69,7 @@ export async function* compactBy(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { source = "map", spill, memoryBytes, signal, onHead } = options;
   const written: Uint8Array[] = [];
+  const write = (bytes: Uint8Array): void => void written.push(bytes.slice());
   let headers = new UkvsHeaders();
   let compactor: RowCompactor | undefined;
   let hasHead = onHead !== undefined;
@@ -76,7 +77,6 @@ export async function* compactBy(
     headers = ofMap;
     await onHead?.(headers);
     const { fields } = headers;
-    const write = (bytes: Uint8Array): void => void written.push(bytes.slice());
     return (compactor = openCompactor(policy, write, { fields, spill, memoryBytes }));
   };
   const blocks = function* given(): Generator<Uint8Array, void, undefined> {
