@@ -24,7 +24,7 @@ export function svgFile(
   const top = keys.length === 0 ? TOP : y + ROW;
   return `<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 ${CHART.width} ${height + top}" width="${CHART.width}" height="${height + top}">
 <title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
+<style>${SVG_STYLE}</style>
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="12" y="22" class="title">${escapeHtml(title)}</text>${keys.join("")}
 <g transform="translate(0 ${top})">${marks.replaceAll(/ data-tip="[^"]*"/g, "")}</g>
@@ -36,8 +36,8 @@ const COLORS: ReadonlyMap<string, string> = new Map([
   ...colorsOf({ ...LIGHT, card: "#ffffff" }),
   ["sans", "sans-serif"],
 ]);
-/** Programs that draw SVG files know no custom properties. */
-const STYLE =
+/** The style of such a file. Programs that draw SVG files know no custom properties. */
+export const SVG_STYLE: string =
   `${MARK_STYLE}svg.drawing .title{font-size:15px;font-weight:600;fill:${LIGHT.ink}}`.replaceAll(
     /var\(--([\w-]+)\)/g,
     (_, name: string) => COLORS.get(name) ?? "",

@@ -1,6 +1,8 @@
+import { SVG_STYLE } from "../../page/chart/svg-file.ts";
+
 /**
  * The part of a report's script that is about charts: values under the pointer, at a tap and by
- * arrow keys; charts as SVG and PNG, in the colours that are on the screen.
+ * arrow keys; charts as SVG and PNG.
  */
 export const CHART_SCRIPT: string = `
 const tip = document.getElementById("tip");
@@ -68,55 +70,14 @@ document.addEventListener("pointerdown", (event) => {
   if (event.target.closest("svg.drawing") === null) unmark();
 });
 addEventListener("scroll", () => { if (!document.activeElement.matches("svg.drawing")) unmark(); }, { passive: true });
-const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
-/** Writes what the style of the page says of a mark into the mark itself. */
-function drawnCopy(source, textSize) {
-  const copy = source.cloneNode(true);
-  const from = [source, ...source.querySelectorAll("*")];
-  const to = [copy, ...copy.querySelectorAll("*")];
-  from.forEach((element, i) => {
-    const style = getComputedStyle(element);
-    if (style.opacity === "0") return to[i].remove();
-    for (const name of DRAWN) {
-      const value = style.getPropertyValue(name);
-      if (value !== "" && value !== "none" || name === "fill") to[i].setAttribute(name, value);
-    }
-    if (element.tagName === "text") to[i].setAttribute("font-size", textSize);
-    for (const name of ["class", "data-tip"]) to[i].removeAttribute(name);
-  });
-  return copy;
-}
-function svgElement(name, attributes, text) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-/** The chart as a drawing of its own, with title, legend and background. */
+/** The chart as a file of its own, as --svg writes it. */
 function chartSvg(figure) {
   unmark();
-  const source = figure.querySelector("svg.drawing");
-  const [, , width, height] = source.getAttribute("viewBox").split(" ").map(Number);
-  const style = getComputedStyle(document.body);
-  const [ink, soft, card] = ["--ink", "--soft", "--card"].map((name) => style.getPropertyValue(name));
-  const font = getComputedStyle(source.querySelector("text")).fontFamily;
-  const parts = [svgElement("text", { x: 12, y: 24, fill: ink, "font-family": font, "font-size": 15, "font-weight": 600 }, figure.querySelector("h3").textContent)];
-  let x = 12, y = 34;
-  for (const item of figure.querySelectorAll(".legend li")) {
-    const space = 30 + item.textContent.length * 7 + 18;
-    if (x > 12 && x + space > width) { x = 12; y += 20; }
-    const key = drawnCopy(item.querySelector("svg"), 12);
-    for (const [name, value] of Object.entries({ x, y, width: 24, height: 14, preserveAspectRatio: "xMinYMid meet" })) key.setAttribute(name, value);
-    parts.push(key, svgElement("text", { x: x + 30, y: y + 11, fill: soft, "font-family": font, "font-size": 12 }, item.textContent));
-    x += space;
-  }
-  const top = parts.length > 1 ? y + 24 : 36;
-  const drawing = drawnCopy(source, 12);
-  for (const name of ["aria-describedby", "tabindex", "preserveAspectRatio"]) drawing.removeAttribute(name);
-  for (const [name, value] of Object.entries({ x: 0, y: top, width, height })) drawing.setAttribute(name, value);
-  const all = svgElement("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 " + width + " " + (height + top + 8), width, height: height + top + 8 });
-  all.append(svgElement("rect", { width: "100%", height: "100%", fill: card }), ...parts, drawing);
-  return all;
+  const svg = figure.querySelector("template").content.firstElementChild.cloneNode(true);
+  svg.querySelector("style").textContent = ${JSON.stringify(SVG_STYLE)};
+  svg.lastElementChild.innerHTML = figure.querySelector("svg.drawing").innerHTML;
+  for (const mark of svg.querySelectorAll("[data-tip]")) mark.removeAttribute("data-tip");
+  return svg;
 }
 function svgText(svg) {
   return new XMLSerializer().serializeToString(svg);

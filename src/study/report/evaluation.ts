@@ -1,5 +1,5 @@
 import { formatAmount, formatCount, formatShort, shortPercent } from "../../format.ts";
-import { lineChart, type Series } from "../../page/chart/line-chart.ts";
+import type { Series } from "../../page/chart/line-chart.ts";
 import { roundMin } from "../../page/chart/scales.ts";
 import type {
   AnswerCounts,
@@ -9,7 +9,16 @@ import type {
   LaterCounts,
 } from "../evaluate/evaluation.ts";
 import type { TracePoint } from "../evaluate/paper-maps.ts";
-import { column, type Column, type Fact, type Report, type Section, type Table } from "./report.ts";
+import { lineFigure } from "./figures.ts";
+import {
+  column,
+  type Column,
+  fact,
+  type Fact,
+  type Report,
+  type Section,
+  type Table,
+} from "./report.ts";
 
 /** How well maps answer lookups, and at what cost: the paper's table and figures. */
 export function evaluationReport(report: EvaluationReport): Report {
@@ -67,24 +76,16 @@ function lookupFacts(first: Evaluation, all: readonly Evaluation[]): Fact[] {
   // What is not a map is not one to publish.
   const maps = all.filter(({ lines, accuracy }) => lines !== null && accuracy !== null);
   const best = maps.toSorted((a, b) => (b.accuracy ?? 0) - (a.accuracy ?? 0)).at(0);
-  if (lookups === 0) return [{ name: "Maps", unit: "count", value: all.length }];
+  const remark = best?.map;
+  if (lookups === 0) return [fact("count", "Maps", all.length)];
   return [
-    { name: "Maps", unit: "count", value: all.length },
-    { name: "Keys looked up", unit: "count", value: lookups },
-    { name: "Keys held", unit: "count", value: heldOf(first) },
-    { name: "Keys on held hosts", unit: "count", value: heldHosts.keys.lookups },
-    ...(uris === null
-      ? []
-      : ([
-          { name: "URIs looked up", unit: "count", value: uris.lookups },
-          { name: "URIs held", unit: "count", value: heldOf(uris) },
-        ] as const)),
-    {
-      name: "Best accuracy by key",
-      unit: "ratio",
-      value: best?.accuracy ?? null,
-      remark: best?.map,
-    },
+    fact("count", "Maps", all.length),
+    fact("count", "Keys looked up", lookups),
+    fact("count", "Keys held", heldOf(first)),
+    fact("count", "Keys on held hosts", heldHosts.keys.lookups),
+    ...(uris === null ? [] : [fact("count", "URIs looked up", uris.lookups)]),
+    ...(uris === null ? [] : [fact("count", "URIs held", heldOf(uris))]),
+    fact("ratio", "Best accuracy by key", best?.accuracy ?? null, { remark }),
   ];
 }
 
@@ -186,15 +187,14 @@ function accuracyFigure(
   all: readonly Evaluation[],
   x: { name: string; text: (value: number) => string; of: (one: Evaluation) => number | null },
 ): Table<Evaluation> {
-  const min = roundMin(
-    all.flatMap(({ accuracy }) => accuracy ?? []),
-    1,
-  );
+  const accuracies = all.flatMap(({ accuracy }) => accuracy ?? []);
+  const min = roundMin(accuracies, 1);
   const start = min === 0 ? "" : ` The axis of accuracy begins at ${shortPercent(min)}.`;
   const series = seriesOf(all, x);
-  return {
+  return lineFigure({
     id,
     title,
+    caption: `Each point is a map; maps made alike are joined by a line.${start}`,
     columns: [
       column.text("Map", ({ map }) => map),
       id === "cost-accuracy" ? column.share("Cost", x.of) : column.count("Gzip", x.of),
@@ -202,63 +202,57 @@ function accuracyFigure(
       column.ratio("URIs", ({ uriAccuracy }) => uriAccuracy),
     ],
     rows: all,
-    isLong: true,
-    figure: {
-      caption: `Each point is a map; maps made alike are joined by a line.${start}`,
-      draw: () =>
-        lineChart({
-          x: { name: x.name, isLog: true, text: x.text },
-          y: { name: "accuracy (%)", text: shortPercent, min, max: 1 },
-          series: series.flatMap((one, color) => [
-            { ...one, color },
-            { ...one, name: `${one.name}, maps`, color, style: "points" as const },
-          ]),
-          // Weights have an order; names do not.
-          steps: all[0]?.made === undefined ? undefined : series.length,
-          legend: series.map((one, color) => ({ ...one, color })),
-        }),
-    },
-  };
+    x: { name: x.name, isLog: true, text: x.text },
+    y: { name: "accuracy (%)", text: shortPercent, min, max: 1 },
+    series: series.flatMap((one, color) => [
+      { ...one, color },
+      { ...one, name: `${one.name}, maps`, color, style: "points" },
+    ]),
+    // Weights have an order; names do not.
+    steps: all[0]?.made === undefined ? undefined : series.length,
+    legend: series.map((one, color) => ({ ...one, color })),
+  });
 }
 
 type PeriodRow = LaterCounts & { readonly map: string; readonly period: string };
 
 /** What maps made as of a date say of the time after it. */
 function freshnessSection({ date, periods }: AsOfFreshness, all: readonly Evaluation[]): Section {
-  const table: Table<PeriodRow> = {
+  const ofPeriod = all.map(({ map, asOf }) => ({
+    map,
+    rows: (asOf?.periods ?? []).map((row) => ({ map, ...row })),
+    totals: asOf === undefined ? [] : [{ map, period: "all", ...asOf }],
+  }));
+  const newPresent = (row: PeriodRow): number | null =>
+    shareOf(row.newOriginalsPresent, row.newOriginals);
+  const table = lineFigure<PeriodRow>({
     id: "freshness-periods",
     title: `Captured after ${date}, and reported present`,
+    caption: `Of the originals first captured in each period after ${date}, the share that each map reports present.`,
     columns: [
       column.text("Map", ({ map }) => map),
       column.text("Period", ({ period }) => period),
       column.count("Captures", ({ captures }) => captures),
       column.share("Present", (row) => shareOf(row.capturesPresent, row.captures)),
       column.count("New originals", ({ newOriginals }) => newOriginals),
-      column.share("New present", (row) => shareOf(row.newOriginalsPresent, row.newOriginals)),
+      column.share("New present", newPresent),
     ],
-    rows: all.flatMap(({ map, asOf }) => (asOf?.periods ?? []).map((row) => ({ map, ...row }))),
-    totals: all.flatMap(({ map, asOf }) =>
-      asOf === undefined ? [] : [{ map, period: "all", ...asOf }],
-    ),
-    figure: {
-      caption: `Of the originals first captured in each period after ${date}, the share that each map reports present.`,
-      draw: () =>
-        lineChart({
-          x: {
-            name: `periods after ${date}`,
-            text: (value) => periods[Math.round(value) - 1]?.period ?? "",
-          },
-          y: { name: "reported present (%)", text: shortPercent, min: 0, max: 1 },
-          series: all.map(({ map, asOf }) => ({
-            name: map,
-            points: (asOf?.periods ?? []).flatMap((row, i) => {
-              const y = shareOf(row.newOriginalsPresent, row.newOriginals);
-              return y === null ? [] : [{ x: i + 1, y, label: row.period }];
-            }),
-          })),
-        }),
+    rows: ofPeriod.flatMap(({ rows }) => rows),
+    totals: ofPeriod.flatMap(({ totals }) => totals),
+    isLong: false,
+    x: {
+      name: `periods after ${date}`,
+      text: (value) => periods[Math.round(value) - 1]?.period ?? "",
     },
-  };
+    y: { name: "reported present (%)", text: shortPercent, min: 0, max: 1 },
+    series: ofPeriod.map(({ map, rows }) => ({
+      name: map,
+      points: rows.flatMap((row, i) => {
+        const y = newPresent(row);
+        return y === null ? [] : [{ x: i + 1, y, label: row.period }];
+      }),
+    })),
+  });
   return {
     id: "freshness",
     title: "Freshness",
@@ -269,26 +263,20 @@ function freshnessSection({ date, periods }: AsOfFreshness, all: readonly Evalua
 
 function traceSection(trace: readonly TracePoint[]): Section {
   const points = trace.map(({ processed, produced }) => ({ x: processed, y: produced }));
-  const table: Table<TracePoint> = {
+  const table = lineFigure<TracePoint>({
     id: "processed-produced",
     title: "Rows processed and produced",
+    caption:
+      "A stretch of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.",
     columns: [
       column.count("Processed", ({ processed }) => processed),
       column.count("Produced", ({ produced }) => produced),
     ],
     rows: trace,
-    isLong: true,
-    figure: {
-      caption:
-        "A stretch of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.",
-      draw: () =>
-        lineChart({
-          x: { name: "rows processed" },
-          y: { name: "rows produced" },
-          series: [{ name: "compacted", points }],
-        }),
-    },
-  };
+    x: { name: "rows processed" },
+    y: { name: "rows produced" },
+    series: [{ name: "compacted", points }],
+  });
   return {
     id: "trace",
     title: "Compaction at work",

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { drawingHtml } from "../../page/chart/drawing.ts";
+import { SVG_STYLE, svgFile } from "../../page/chart/svg-file.ts";
 import { escapeHtml } from "../../page/html.ts";
 import {
   type Block,
@@ -106,9 +107,13 @@ function blockHtml(block: Block): string {
   if (figure === undefined) {
     return rows.length === 0 ? "" : `<div class="card">${tableHtml(block, id)}</div>`;
   }
+  const drawing = figure.draw();
+  // The file that the script saves; marks and style are in the page once.
+  const file = svgFile({ ...drawing, marks: "" }, title).replace(SVG_STYLE, "");
   return `<figure id="${id}" class="chart">
 <h3>${escapeHtml(title)}</h3>
-${drawingHtml(figure.draw(), `${title}. ${figure.caption}`)}
+${drawingHtml(drawing, `${title}. ${figure.caption}`)}
+<template>${file}</template>
 <figcaption>${escapeHtml(figure.caption)}</figcaption>
 <details><summary>The numbers</summary>
 ${tableHtml(block, `${id}-numbers`)}

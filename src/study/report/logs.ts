@@ -1,15 +1,8 @@
 import { formatAmount, formatCount, formatPercent } from "../../format.ts";
 import { rowChart } from "../../page/chart/bar-charts.ts";
 import type { ArchiveRow, LogReport } from "../logs/log-report.ts";
-import {
-  column,
-  type Fact,
-  factTable,
-  type GridRow,
-  heatFigure,
-  type Report,
-  type Table,
-} from "./report.ts";
+import { type GridRow, heatFigure } from "./figures.ts";
+import { column, fact, factTable, type Report, type Table } from "./report.ts";
 
 /** What archives are asked for, according to the logs of an aggregator. */
 export function logsReport(logs: LogReport): Report {
@@ -19,12 +12,12 @@ export function logsReport(logs: LogReport): Report {
     title: "What archives are asked for",
     lead: `${formatAmount(counts.requests, "request")} to an aggregator became ${formatAmount(all.requests, "request")} to ${formatAmount(archives.length, "archive")}. ${formatPercent(all.hitShare)} % of those were hits.`,
     facts: [
-      { name: "Requests", unit: "count", value: counts.requests },
-      { name: "Requests to archives", unit: "count", value: all.requests },
-      { name: "Hits", unit: "share", value: all.hitShare, remark: formatCount(all.hits) },
-      { name: "Misses", unit: "share", value: all.missShare, remark: formatCount(all.misses) },
-      { name: "Errors", unit: "share", value: all.errorShare, remark: formatCount(all.errors) },
-      { name: "Originals requested", unit: "count", value: asked + logs.unknown },
+      fact("count", "Requests", counts.requests),
+      fact("count", "Requests to archives", all.requests),
+      fact("share", "Hits", all.hitShare, { remark: formatCount(all.hits) }),
+      fact("share", "Misses", all.missShare, { remark: formatCount(all.misses) }),
+      fact("share", "Errors", all.errorShare, { remark: formatCount(all.errors) }),
+      fact("count", "Originals requested", asked + logs.unknown),
     ],
     sections: [
       {
@@ -46,39 +39,40 @@ export function logsReport(logs: LogReport): Report {
         id: "missing",
         title: "Seed candidates",
         text: "The most requested URIs that are not held: candidates for seeds. URIs whose responses failed or are ambiguous are excluded.",
-        blocks: [
-          {
-            id: "missing-table",
-            title: "Requested but not held: candidates for seeds",
-            columns: [
-              column.text("URI", ({ uri }) => uri),
-              column.count("Requests", ({ requests }) => requests),
-            ],
-            rows: logs.missing,
-          } satisfies Table<LogReport["missing"][number]>,
-        ],
+        blocks: [missingTable(logs)],
       },
       {
         id: "read",
         title: "What was read",
         text: "The lines of the logs, and the originals that were requested.",
-        blocks: [factTable("read-table", "What was read", readFacts(logs))],
+        blocks: [
+          factTable("read-table", "What was read", [
+            fact("count", "Lines", counts.lines),
+            fact("count", "Lines of another kind", counts.otherLines),
+            fact("count", "Responses that fit several URIs", counts.ambiguous),
+            fact("count", "Originals that are held", logs.askedAndHeld),
+            fact("count", "Originals that are not held", asked - logs.askedAndHeld),
+            fact("count", "Originals unknown: responses failed or pending", logs.unknown),
+            fact("share", "Share of originals that are unknown", logs.unknownShare),
+          ]),
+        ],
       },
     ],
     data: logs,
   };
 }
 
-function readFacts({ counts, asked, askedAndHeld, unknown, unknownShare }: LogReport): Fact[] {
-  return [
-    { name: "Lines", unit: "count", value: counts.lines },
-    { name: "Lines of another kind", unit: "count", value: counts.otherLines },
-    { name: "Responses that fit several URIs", unit: "count", value: counts.ambiguous },
-    { name: "Originals that are held", unit: "count", value: askedAndHeld },
-    { name: "Originals that are not held", unit: "count", value: asked - askedAndHeld },
-    { name: "Originals unknown: responses failed or pending", unit: "count", value: unknown },
-    { name: "Share of originals that are unknown", unit: "share", value: unknownShare },
+function missingTable({ missing: rows }: LogReport): Table<LogReport["missing"][number]> {
+  const columns = [
+    column.text<(typeof rows)[number]>("URI", ({ uri }) => uri),
+    column.count<(typeof rows)[number]>("Requests", ({ requests }) => requests),
   ];
+  return {
+    id: "missing-table",
+    title: "Requested but not held: candidates for seeds",
+    columns,
+    rows,
+  };
 }
 
 function archiveTable({ archives, all }: LogReport): Table<ArchiveRow> {

@@ -1,6 +1,5 @@
-import { formatBytes, formatCount, formatDecimal, formatPercent } from "../../format.ts";
+import { formatCount, formatDecimal, formatPercent } from "../../format.ts";
 import type { Drawing } from "../../page/chart/drawing.ts";
-import { type HeatMap, heatMap } from "../../page/chart/heat-map.ts";
 
 /** A report as data: text, HTML, CSV, LaTeX, SVG and JSON are rendered from it. */
 export interface Report {
@@ -36,7 +35,7 @@ export type Value = string | number | null;
 
 /** What a value is. A share is a fraction, and shown in percents; a ratio is shown as it is. */
 export interface Format {
-  readonly unit: "text" | "count" | "bytes" | "share" | "ratio" | "number";
+  readonly unit: "text" | "count" | "share" | "ratio" | "number";
   readonly digits?: number | undefined;
 }
 
@@ -68,36 +67,32 @@ export interface Table<Row> {
   readonly isLong?: boolean | undefined;
 }
 
-type Of<Row> = Column<Row>["value"];
-type More = Pick<Column<never>, "help" | "digits">;
+type MakeColumn = <Row>(
+  name: string,
+  value: Column<Row>["value"],
+  more?: Pick<Column<Row>, "help" | "digits">,
+) => Column<Row>;
 
-export const column = {
-  text: <Row>(name: string, value: Of<Row>): Column<Row> => ({ name, unit: "text", value }),
-  count: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
-    name,
-    unit: "count",
-    value,
-    ...more,
-  }),
-  share: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
-    name,
-    unit: "share",
-    value,
-    ...more,
-  }),
-  ratio: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
-    name,
-    unit: "ratio",
-    value,
-    ...more,
-  }),
-  number: <Row>(name: string, value: Of<Row>, more?: More): Column<Row> => ({
-    name,
-    unit: "number",
-    value,
-    ...more,
-  }),
+function columnOf(unit: Format["unit"]): MakeColumn {
+  return (name, value, more) => ({ name, unit, value, ...more });
+}
+
+export const column: Readonly<Record<Format["unit"], MakeColumn>> = {
+  text: columnOf("text"),
+  count: columnOf("count"),
+  share: columnOf("share"),
+  ratio: columnOf("ratio"),
+  number: columnOf("number"),
 };
+
+export function fact(
+  unit: Format["unit"],
+  name: string,
+  value: Value,
+  more?: Pick<Fact, "digits" | "remark">,
+): Fact {
+  return { name, unit, value, ...more };
+}
 
 /** Facts as a table of names and values. */
 export function factTable(id: string, title: string, facts: readonly Fact[]): Table<Fact> {
@@ -110,43 +105,6 @@ export function factTable(id: string, title: string, facts: readonly Fact[]): Ta
     ],
     rows: facts,
   };
-}
-
-/** A row of a table of numbers by two things; null where a number cannot be known. */
-export interface GridRow {
-  readonly name: string;
-  readonly cells: readonly (number | null)[];
-}
-
-/** A table of counts by two things, such as years and months. */
-export function gridTable({
-  corner,
-  columns,
-  ...table
-}: Omit<Table<GridRow>, "columns"> & {
-  readonly corner: string;
-  readonly columns: readonly string[];
-}): Table<GridRow> {
-  const cells = columns.map((name, i) =>
-    column.count<GridRow>(name, ({ cells: values }) => values[i] ?? null),
-  );
-  return { ...table, columns: [column.text(corner, ({ name }) => name), ...cells] };
-}
-
-/** A grid as a heat map: the more a cell holds, the stronger its colour, by orders of magnitude. */
-export function heatFigure({
-  id,
-  title,
-  caption,
-  ...map
-}: HeatMap & {
-  readonly id: string;
-  readonly title: string;
-  readonly caption: string;
-}): Table<GridRow> {
-  const { corner, columns, rows } = map;
-  const draw = (): Drawing => heatMap(map);
-  return { ...gridTable({ id, title, corner, columns, rows }), figure: { caption, draw } };
 }
 
 export function isTable(block: Block): block is Table<unknown> {
@@ -182,8 +140,7 @@ function valueText(value: Value, { unit, digits }: Format): string {
   if (typeof value === "string") return value;
   if (unit === "share") return formatPercent(value, digits);
   if (unit === "number") return formatDecimal(value, digits ?? 2);
-  if (unit === "ratio") return ratioText(value, digits ?? 4);
-  return unit === "bytes" ? formatBytes(value) : formatCount(value);
+  return unit === "ratio" ? ratioText(value, digits ?? 4) : formatCount(value);
 }
 
 /** Never rounded up to 1: what is lost must be seen. */

@@ -1,7 +1,7 @@
 import { formatAmount, formatCount, shortPercent } from "../../format.ts";
-import { lineChart } from "../../page/chart/line-chart.ts";
 import type { PolicyCounts, PolicyResult } from "../simulate/run-policies.ts";
-import { column, type Report, type Table } from "./report.ts";
+import { lineFigure } from "./figures.ts";
+import { column, fact, type Report, type Table } from "./report.ts";
 
 /** What a simulation was of. */
 export interface SimulationFacts {
@@ -19,9 +19,9 @@ export function simulationReport(results: readonly PolicyResult[], facts: Simula
     title: "Which archives to ask",
     lead: `${formatAmount(facts.lookups, "lookup")} of ${formatAmount(facts.originals, "original")}, ${formatAmount(facts.archives, "archive")}, policies side by side.`,
     facts: [
-      { name: "Archives", unit: "count", value: facts.archives },
-      { name: "Lookups", unit: "count", value: facts.lookups },
-      { name: "Originals", unit: "count", value: facts.originals },
+      fact("count", "Archives", facts.archives),
+      fact("count", "Lookups", facts.lookups),
+      fact("count", "Originals", facts.originals),
     ],
     sections: [
       {
@@ -93,9 +93,10 @@ function overTime(
   of: (counts: PolicyCounts) => number,
 ): Table<TimeRow> {
   const [first] = results;
-  return {
+  return lineFigure<TimeRow>({
     id,
     title: `${title} over time`,
+    caption: `${title}, per interval of the stream; lookups on a log scale.`,
     columns: [
       column.count("Lookups", ({ until }) => until),
       ...results.map(({ policy }, i) =>
@@ -106,17 +107,12 @@ function overTime(
       until,
       values: results.map(({ parts }) => of(parts[part])),
     })),
-    figure: {
-      caption: `${title}, per interval of the stream; lookups on a log scale.`,
-      draw: () =>
-        lineChart({
-          x: { name: "lookups", isLog: true },
-          y: { name: title.toLowerCase(), text: shortPercent },
-          series: results.map(({ policy, parts }) => ({
-            name: policy,
-            points: parts.map((part) => ({ x: part.until, y: of(part) })),
-          })),
-        }),
-    },
-  };
+    isLong: false,
+    x: { name: "lookups", isLog: true },
+    y: { name: title.toLowerCase(), text: shortPercent },
+    series: results.map(({ policy, parts }) => ({
+      name: policy,
+      points: parts.map((part) => ({ x: part.until, y: of(part) })),
+    })),
+  });
 }

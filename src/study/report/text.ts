@@ -65,25 +65,23 @@ function cellsOf<Row>(column: Column<Row>, rows: readonly Row[]): Cells {
 }
 
 function leastWidth(columns: readonly Cells[]): number {
-  const widths = columns.map(({ isText, width }) => (isText ? Math.min(width, MIN_TEXT) : width));
+  return totalWidth(
+    columns.map(({ isText, width }) => (isText ? Math.min(width, MIN_TEXT) : width)),
+  );
+}
+
+function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + GAP, -GAP);
 }
 
 function partLines(title: string, columns: readonly Cells[]): string[] {
   const widths = columns.map(({ width }) => width);
-  for (;;) {
-    const over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - TEXT_WIDTH;
-    if (over <= 0) break;
-    const texts = widths.filter((_, i) => columns[i].isText);
-    const widest = widths.findIndex(
-      (width, i) => columns[i].isText && width === Math.max(...texts),
-    );
-    // The next text is to give way, too, once they are equal.
-    const next = Math.max(0, ...texts.filter((width) => width < widths[widest]));
-    widths[widest] = Math.max(
-      1,
-      widths[widest] - Math.max(1, Math.min(over, widths[widest] - next)),
-    );
+  // The widest texts give way.
+  const texts = [...columns.keys()].filter((i) => columns[i].isText);
+  for (let over = totalWidth(widths) - TEXT_WIDTH; over > 0; over--) {
+    const most = Math.max(...texts.map((i) => widths[i]));
+    if (most <= 1) break;
+    widths[texts.find((i) => widths[i] === most) ?? 0]--;
   }
   const line = (row: number): string =>
     columns

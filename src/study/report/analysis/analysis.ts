@@ -6,15 +6,16 @@ import {
   shortPercent,
 } from "../../../format.ts";
 import { NEUTRAL } from "../../../page/chart/drawing.ts";
-import { lineChart } from "../../../page/chart/line-chart.ts";
 import type { Analysis, SubTreeRow, TldRow } from "../../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../../analyze/capture-tally.ts";
 import type { CurvePoint } from "../../analyze/histogram.ts";
+import { heatFigure, lineFigure } from "../figures.ts";
 import {
   column,
+  type Column,
+  fact,
   type Fact,
   factTable,
-  heatFigure,
   type Report,
   type Section,
   type Table,
@@ -61,128 +62,115 @@ function coverage({ first, last }: { readonly first: string; readonly last: stri
 function facts({ index, distribution, years }: Analysis): Fact[] {
   const { gini, paretoShare, mean } = distribution;
   const [from, to] = [formatDate(index.first), formatDate(index.last)];
-  const few = formatPercent(paretoShare, 0);
+  const pareto = `${formatPercent(1 - paretoShare, 0)}/${formatPercent(paretoShare, 0)}`;
   return [
-    { name: "Mementos", unit: "count", value: index.mementos },
-    { name: "Originals", unit: "count", value: index.originals },
-    { name: "Keys (HxPx)", unit: "count", value: index.keys },
-    {
-      name: "Hosts",
-      unit: "count",
-      value: index.hosts,
+    fact("count", "Mementos", index.mementos),
+    fact("count", "Originals", index.originals),
+    fact("count", "Keys (HxPx)", index.keys),
+    fact("count", "Hosts", index.hosts, {
       remark: `${formatCount(index.ipAddresses)} of them IP addresses`,
-    },
-    {
-      name: "Coverage",
-      unit: "text",
-      value: from === "" ? null : from === to ? from : `${from} to ${to}`,
-      remark: `${formatCount(years.length)} year${years.length === 1 ? "" : "s"} with captures`,
-    },
-    {
-      name: "Mementos per original (γ)",
-      unit: "number",
-      value: mean,
-      remark:
-        index.mementos === 0
-          ? undefined
-          : `Gini ${gini.toFixed(2)}, Pareto ${formatPercent(1 - paretoShare, 0)}/${few}`,
-    },
+    }),
+    fact("text", "Coverage", from === "" ? null : from === to ? from : `${from} to ${to}`, {
+      remark: `${formatAmount(years.length, "year")} with captures`,
+    }),
+    fact("number", "Mementos per original (γ)", mean, {
+      remark: index.mementos === 0 ? undefined : `Gini ${gini.toFixed(2)}, Pareto ${pareto}`,
+    }),
   ];
 }
 
 /** How captures spread over originals: the paper's table, growth curve and Gini figure. */
 function distributionSection({ distribution, top }: Analysis): Section {
-  const { gini, paretoShare, concentration, lorenz } = distribution;
+  const { count, gini, paretoShare, concentration, lorenz } = distribution;
   const [few, most] = [formatPercent(paretoShare, 0), formatPercent(1 - paretoShare, 0)];
-  const originals: Table<Analysis["top"]["originals"][number]> = {
-    id: "top-originals",
-    title: "Most archived originals",
-    columns: [
-      column.text("SURT", ({ surt }) => surt),
-      column.count("Mementos", ({ mementos }) => mementos),
-    ],
-    rows: top.originals,
-  };
   return {
     id: "distribution",
     title: "Distribution",
     text: "How evenly captures are spread over originals. If all had the same number, both curves would be straight.",
     blocks: [
       [
-        shareFigure({
-          id: "concentration",
-          title: "Mementos by popularity of originals",
+        shareFigure("concentration", "Mementos by popularity of originals", {
           caption: `The ${few} % of originals with the most mementos hold ${most} % of all (the Pareto break point).`,
           x: "originals, most archived first (%)",
           points: concentration,
-          reference: { name: "break line", from: 1, to: 0 },
+          line: "break line",
+          from: 1,
         }),
-        shareFigure({
-          id: "lorenz",
-          title: "Lorenz curve",
+        shareFigure("lorenz", "Lorenz curve", {
           caption: `The Gini coefficient is ${gini.toFixed(2)}: the area between the curve and the line of equality, doubled.`,
           x: "originals, least archived first (%)",
           points: lorenz,
-          reference: { name: "equality", from: 0, to: 1 },
+          line: "equality",
+          from: 0,
         }),
       ],
       [
         factTable("distribution-table", "Mementos over originals", [
-          { name: "Unique originals (URI-R)", unit: "count", value: distribution.count },
-          { name: "Mementos (URI-M)", unit: "count", value: distribution.sum },
-          { name: "Maximum of one original", unit: "count", value: distribution.max },
-          { name: "Median", unit: "number", digits: 1, value: distribution.median },
-          { name: "Mean (γ)", unit: "number", value: distribution.mean },
-          { name: "Standard deviation", unit: "number", value: distribution.standardDeviation },
-          { name: "Gini coefficient", unit: "number", value: gini },
-          {
-            name: "Originals up to the Pareto break point",
-            unit: "share",
-            digits: 0,
-            value: distribution.count === 0 ? null : paretoShare,
-          },
+          fact("count", "Unique originals (URI-R)", count),
+          fact("count", "Mementos (URI-M)", distribution.sum),
+          fact("count", "Maximum of one original", distribution.max),
+          fact("number", "Median", distribution.median, { digits: 1 }),
+          fact("number", "Mean (γ)", distribution.mean),
+          fact("number", "Standard deviation", distribution.standardDeviation),
+          fact("number", "Gini coefficient", gini),
+          fact(
+            "share",
+            "Originals up to the Pareto break point",
+            count === 0 ? null : paretoShare,
+            {
+              digits: 0,
+            },
+          ),
         ]),
-        originals,
+        countTable(
+          "top-originals",
+          "Most archived originals",
+          "SURT",
+          top.originals.map(({ surt, mementos }) => [surt, mementos]),
+        ),
       ],
     ],
   };
 }
 
-function shareFigure(figure: {
-  id: string;
-  title: string;
-  caption: string;
-  x: string;
-  points: readonly CurvePoint[];
-  /** A straight line over the whole width. */
-  reference: { name: string; from: number; to: number };
-}): Table<CurvePoint> {
-  const { id, title, caption, points, reference } = figure;
-  const { name, from, to } = reference;
-  const ends = [from, to].map((y, x) => ({ x, y }));
-  const text = shortPercent;
-  return {
+/** A curve of shares, and a straight line over the whole width. */
+function shareFigure(
+  id: string,
+  title: string,
+  {
+    caption,
+    x,
+    points,
+    line,
+    from,
+  }: {
+    caption: string;
+    x: string;
+    points: readonly CurvePoint[];
+    line: string;
+    from: 0 | 1;
+  },
+): Table<CurvePoint> {
+  const ends = [
+    { x: 0, y: from },
+    { x: 1, y: 1 - from },
+  ];
+  return lineFigure<CurvePoint>({
     id,
     title,
+    caption,
     columns: [
-      column.share("Originals", ({ x }) => x, { digits: 3 }),
-      column.share("Mementos", ({ y }) => y, { digits: 3 }),
+      column.share("Originals", (point) => point.x, { digits: 3 }),
+      column.share("Mementos", (point) => point.y, { digits: 3 }),
     ],
     rows: points,
-    isLong: true,
-    figure: {
-      caption,
-      draw: () =>
-        lineChart({
-          x: { name: figure.x, text },
-          y: { name: "mementos (%)", text, max: 1 },
-          series: [
-            { name: "mementos", points },
-            { name, points: ends, style: "dashed", color: NEUTRAL },
-          ],
-        }),
-    },
-  };
+    x: { name: x, text: shortPercent },
+    y: { name: "mementos (%)", text: shortPercent, max: 1 },
+    series: [
+      { name: "mementos", points },
+      { name: line, points: ends, style: "dashed", color: NEUTRAL },
+    ],
+  });
 }
 
 /** Where captures are: hosts, domains, paths, and those out of proportion. */
@@ -231,7 +219,7 @@ function subTrees(
   id: string,
   title: string,
   rows: readonly SubTreeRow[],
-  excess?: ReturnType<typeof column.count<SubTreeRow>>,
+  excess?: Column<SubTreeRow>,
 ): Table<SubTreeRow> {
   return {
     id,
@@ -295,13 +283,13 @@ function contentSection({ captures }: Analysis): Section {
           "mime-types",
           "MIME types",
           "MIME type",
-          captures.mimeTypes.map(({ mime, count }) => ({ name: mime, count })),
+          captures.mimeTypes.map(({ mime, count }) => [mime, count]),
         ),
         countTable(
           "status-codes",
           "Status codes",
           "Status",
-          captures.statusCodes.map(({ status, count }) => ({ name: String(status), count })),
+          captures.statusCodes.map(({ status, count }) => [String(status), count]),
         ),
       ],
       samples,
@@ -309,10 +297,7 @@ function contentSection({ captures }: Analysis): Section {
   };
 }
 
-interface CountRow {
-  readonly name: string;
-  readonly count: number;
-}
+type CountRow = readonly [name: string, mementos: number];
 
 function countTable(
   id: string,
@@ -321,8 +306,8 @@ function countTable(
   rows: readonly CountRow[],
 ): Table<CountRow> {
   const columns = [
-    column.text<CountRow>(name, (row) => row.name),
-    column.count<CountRow>("Mementos", ({ count }) => count),
+    column.text<CountRow>(name, ([text]) => text),
+    column.count<CountRow>("Mementos", ([, mementos]) => mementos),
   ];
   return { id, title, columns, rows };
 }
@@ -386,21 +371,20 @@ function faultSection({ malformed, index }: Analysis): Section {
 function methodSection({ index, method }: Analysis): Section {
   const { lines } = index;
   const filtered = Object.entries(lines.filtered).filter(([, count]) => count > 0);
-  const rows: readonly (readonly [name: string, value: number | null])[] = [
-    ["Files", index.files],
-    ["Bytes of the index files", index.storedBytes],
-    ["Lines", lines.lines],
-    ["Headers and blank lines", lines.headers + lines.blank],
-    ["Records not of the web", lines.nonWeb],
-    ["Lines without captures", lines.unproven],
-    ...filtered.map(([reason, count]) => [`Left out by ${reason}`, count] as const),
-    ["Bad lines", lines.bad],
+  const facts = [
+    fact("count", "Files", index.files),
+    fact("count", "Bytes of the index files", index.storedBytes),
+    fact("count", "Lines", lines.lines),
+    fact("count", "Headers and blank lines", lines.headers + lines.blank),
+    fact("count", "Records not of the web", lines.nonWeb),
+    fact("count", "Lines without captures", lines.unproven),
+    ...filtered.map(([reason, count]) => fact("count", `Left out by ${reason}`, count)),
+    fact("count", "Bad lines", lines.bad),
   ];
-  const counts = rows.map(([name, value]): Fact => ({ name, value, unit: "count" }));
   return {
     id: "method",
     title: "Method",
     text: "What was read, and how far the numbers can be trusted.",
-    blocks: [factTable("method-table", "What was read", counts), { notes: method.notes }],
+    blocks: [factTable("method-table", "What was read", facts), { notes: method.notes }],
   };
 }

@@ -1,16 +1,9 @@
 import { fitQuality, formatCount } from "../../../format.ts";
 import { barChart } from "../../../page/chart/bar-charts.ts";
-import { lineChart } from "../../../page/chart/line-chart.ts";
 import type { Analysis, GrowthPoint, YearRow } from "../../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../../analyze/capture-tally.ts";
-import {
-  column,
-  type GridRow,
-  gridTable,
-  heatFigure,
-  type Section,
-  type Table,
-} from "../report.ts";
+import { type GridRow, gridTable, heatFigure, lineFigure } from "../figures.ts";
+import { column, type Column, type Section, type Table } from "../report.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -56,37 +49,32 @@ function yearPlace(month: string): number {
   return Number(year) + (part === undefined ? 0 : (Number(part) - 0.5) / 12);
 }
 
+const GROWTH_COLUMNS: readonly Column<GrowthPoint>[] = [
+  column.text("Month", ({ month }) => month),
+  column.count("Mementos", ({ mementos }) => mementos),
+  column.count("Originals", ({ originals }) => originals),
+];
+
 function growthFigure({ growth }: Analysis): Table<GrowthPoint> {
-  const series = (of: "mementos" | "originals") =>
-    growth.map((point) => ({ x: yearPlace(point.month), y: point[of], label: point.month }));
+  const series = (["mementos", "originals"] as const).map((name) => ({
+    name,
+    points: growth.map(({ month, [name]: y }) => ({ x: yearPlace(month), y, label: month })),
+  }));
   const last = growth.at(-1)?.mementos ?? 0;
   const half = growth.find(({ mementos }) => mementos * 2 >= last)?.month ?? "";
   const places = growth.map(({ month }) => yearPlace(month));
   // Whole years, so that months of one year stand between two names.
   const range = [Math.floor(Math.min(...places)), Math.ceil(Math.max(...places))] as const;
-  return {
+  return lineFigure<GrowthPoint>({
     id: "growth-curve",
     title: "Cumulative growth",
-    columns: [
-      column.text("Month", ({ month }) => month),
-      column.count("Mementos", ({ mementos }) => mementos),
-      column.count("Originals", ({ originals }) => originals),
-    ],
+    caption: `Mementos and distinct originals up to each month. Half of all mementos were there by ${half}.`,
+    columns: GROWTH_COLUMNS,
     rows: growth,
-    isLong: true,
-    figure: {
-      caption: `Mementos and distinct originals up to each month. Half of all mementos were there by ${half}.`,
-      draw: () =>
-        lineChart({
-          x: { name: "year", text: String, isWhole: true, range },
-          y: { name: "count" },
-          series: [
-            { name: "mementos", points: series("mementos") },
-            { name: "originals", points: series("originals") },
-          ],
-        }),
-    },
-  };
+    x: { name: "year", text: String, isWhole: true, range },
+    y: { name: "count" },
+    series,
+  });
 }
 
 function yearFigure({ years }: Analysis): Table<GridRow> {
@@ -127,6 +115,18 @@ function yearTable({ years, index, distribution }: Analysis): Table<AnyYear> {
   const { mean: gamma } = distribution;
   const ofStatus = (i: number): number =>
     years.reduce((sum, row) => sum + (row.statusShares[i] ?? 0) * row.mementos, 0);
+  const all = {
+    year: "All" as const,
+    originals,
+    cumulativeOriginals: originals,
+    mementos,
+    cumulativeMementos: mementos,
+    duplicateShare: null,
+    gamma,
+    cumulativeGamma: gamma,
+    statusShares: STATUS_CLASSES.map((_, i) => ofStatus(i) / Math.max(1, mementos)),
+  };
+  const upTo = "up to the end of the year";
   return {
     id: "year-table",
     title: "Yearly originals, mementos and status codes",
@@ -134,85 +134,46 @@ function yearTable({ years, index, distribution }: Analysis): Table<AnyYear> {
       column.text("Year", ({ year }) => String(year)),
       column.count("Originals", (row) => row.originals, { help: "Originals captured in the year" }),
       column.count("Originals+", (row) => row.cumulativeOriginals, {
-        help: "Originals captured up to the end of the year",
+        help: `Originals captured ${upTo}`,
       }),
       column.count("Mementos", (row) => row.mementos, { help: "Mementos of the year" }),
-      column.count("Mementos+", (row) => row.cumulativeMementos, {
-        help: "Mementos up to the end of the year",
-      }),
+      column.count("Mementos+", (row) => row.cumulativeMementos, { help: `Mementos ${upTo}` }),
       column.share("Dup.", ({ duplicateShare }) => duplicateShare, {
         help: "Originals of the year that were captured in an earlier one",
       }),
       column.number("γ", (row) => row.gamma, { help: "Mementos per original in the year" }),
-      column.number("γ+", ({ cumulativeGamma }) => cumulativeGamma, {
-        help: "Mementos per original up to the end of the year",
-      }),
+      column.number("γ+", (row) => row.cumulativeGamma, { help: `Mementos per original ${upTo}` }),
       ...STATUS_CLASSES.slice(0, 4).map((name, i) =>
         column.share<AnyYear>(name, ({ statusShares }) => statusShares[i]),
       ),
     ],
     rows: years,
-    totals: [
-      {
-        year: "All",
-        originals,
-        cumulativeOriginals: originals,
-        mementos,
-        cumulativeMementos: mementos,
-        duplicateShare: null,
-        gamma,
-        cumulativeGamma: gamma,
-        statusShares: STATUS_CLASSES.map((_, i) => ofStatus(i) / Math.max(1, mementos)),
-      },
-    ],
+    totals: [all],
   };
 }
 
-function heapsFigure({ growth, fits }: Analysis): Table<GrowthPoint> {
-  const law = fits.heaps;
+function heapsFigure({ growth, fits: { heaps: law } }: Analysis): Table<GrowthPoint> {
+  const fit = ({ mementos }: GrowthPoint): number | null =>
+    law === undefined ? null : law.k * mementos ** law.beta;
   const points = growth.map(({ mementos, originals, month }) => ({
     x: mementos,
     y: originals,
     label: `${month}, ${formatCount(mementos)} mementos`,
   }));
-  const ends = [points[0], points.at(-1)].filter((point) => point !== undefined);
-  return {
+  const ends = [growth[0], growth[growth.length - 1]];
+  const fitted = ends.map((end) => ({ x: end.mementos, y: fit(end) ?? 0 }));
+  const curve = { name: "Heaps’ law", style: "dashed", points: fitted } as const;
+  return lineFigure<GrowthPoint>({
     id: "heaps-fit",
     title: "Distinct originals by mementos",
-    columns: [
-      column.text("Month", ({ month }) => month),
-      column.count("Mementos", ({ mementos }) => mementos),
-      column.count("Originals", ({ originals }) => originals),
-      column.number(
-        "Fit",
-        ({ mementos }) => (law === undefined ? null : law.k * mementos ** law.beta),
-        { digits: 0 },
-      ),
-    ],
+    caption:
+      law === undefined
+        ? "Too few months to fit Heaps’ law."
+        : `Heaps’ law, originals = K · mementos^β, with K = ${law.k.toPrecision(4)} and β = ${law.beta.toFixed(3)} (${fitQuality(law, "R²")}). The nearer β is to 1, the more of the crawl is new.`,
+    columns: [...GROWTH_COLUMNS, column.number("Fit", fit, { digits: 0 })],
     rows: growth,
-    isLong: true,
-    figure: {
-      caption:
-        law === undefined
-          ? "Too few months to fit Heaps’ law."
-          : `Heaps’ law, originals = K · mementos^β, with K = ${law.k.toPrecision(4)} and β = ${law.beta.toFixed(3)} (${fitQuality(law, "R²")}). The nearer β is to 1, the more of the crawl is new.`,
-      draw: () =>
-        lineChart({
-          x: { name: "mementos (log)", isLog: true },
-          y: { name: "originals (log)", isLog: true },
-          series: [
-            { name: "by month", points, style: "points" },
-            ...(law === undefined
-              ? []
-              : [
-                  {
-                    name: "Heaps’ law",
-                    style: "dashed" as const,
-                    points: ends.map(({ x }) => ({ x, y: law.k * x ** law.beta })),
-                  },
-                ]),
-          ],
-        }),
-    },
-  };
+    x: { name: "mementos (log)", isLog: true },
+    y: { name: "originals (log)", isLog: true },
+    series: [{ name: "by month", points, style: "points" }, ...(law === undefined ? [] : [curve])],
+  });
 }

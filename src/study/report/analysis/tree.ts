@@ -7,10 +7,11 @@ import {
 } from "../../../format.ts";
 import type { PowerLawFit } from "../../../compact/children-fit.ts";
 import { CHART, type Drawing, NEUTRAL, px } from "../../../page/chart/drawing.ts";
-import { lineChart, type Series } from "../../../page/chart/line-chart.ts";
+import type { Series } from "../../../page/chart/line-chart.ts";
 import { escapeHtml } from "../../../page/html.ts";
 import type { Analysis, ExactDepthRow } from "../../analyze/analysis.ts";
 import type { DepthRow, HeapsFit, ReductionCurve } from "../../analyze/histogram.ts";
+import { lineFigure } from "../figures.ts";
 import { column, type Section, type Table } from "../report.ts";
 
 /** Curves drawn at most in one chart; deeper ones lie on the axis. */
@@ -151,13 +152,13 @@ function lawTable({ hostPower, pathPower, heaps }: Analysis["fits"]): Table<LawR
   };
 }
 
-function powerRow(of: string, { a, k, points, r2 }: PowerLawFit): LawRow {
+function powerRow(of: string, { a: factor, k, points, r2 }: PowerLawFit): LawRow {
   const law = `children of ${of} = factor · depth^exponent`;
-  return { law, factor: a, exponent: -k, points, r2 };
+  return { law, factor, exponent: -k, points, r2 };
 }
 
-function heapsRow({ k, beta, points, r2 }: HeapsFit): LawRow {
-  return { law: "originals = factor · mementos^exponent", factor: k, exponent: beta, points, r2 };
+function heapsRow({ k: factor, beta: exponent, points, r2 }: HeapsFit): LawRow {
+  return { law: "originals = factor · mementos^exponent", factor, exponent, points, r2 };
 }
 
 interface CurveRow {
@@ -177,58 +178,44 @@ function curveFigure(
   const laws = shown.flatMap(({ depth, heaps }) =>
     heaps === undefined ? [] : [`${depth} ${heaps.beta.toFixed(2)}`],
   );
-  return {
+  const rows = shown.map(({ depth, points, heaps }) =>
+    points.map(({ x, y }) => {
+      const law = heaps === undefined ? null : heaps.k * x ** heaps.beta;
+      return { depth, x, y, law };
+    }),
+  );
+  return lineFigure<CurveRow>({
     id,
     title,
+    caption: `The share ${of} that is gone when nodes are rolled up, largest first. A curve that rises early has a few very large nodes. Exponents β of Heaps’ law: ${laws.join(", ")}.`,
     columns: [
       column.text("Depth", ({ depth }) => depth),
       column.count("Nodes rolled up", ({ x }) => x),
       column.share("Reduction", ({ y }) => y, { digits: 3 }),
       column.share("Heaps’ law", ({ law }) => law, { digits: 3 }),
     ],
-    rows: shown.flatMap(({ depth, points, heaps }) =>
-      points.map(({ x, y }) => ({
-        depth,
-        x,
-        y,
-        law: heaps === undefined ? null : heaps.k * x ** heaps.beta,
-      })),
-    ),
-    isLong: true,
-    figure: {
-      caption: `The share ${of} that is gone when nodes are rolled up, largest first. A curve that rises early has a few very large nodes. Exponents β of Heaps’ law: ${laws.join(", ")}.`,
-      draw: () =>
-        lineChart({
-          x: { name: "nodes rolled up (log)", isLog: true },
-          y: { name: "reduction (%)", text: shortPercent },
-          series: [
-            ...shown.map(({ depth, points }) => ({ name: depth, points })),
-            ...shown.map((one, color) => ({ ...heapsSeries(one), color })),
-          ],
-          steps: shown.length,
-          legend: [
-            ...shown.map(({ depth }, color) => ({ name: depth, color })),
-            { name: "Heaps’ law", style: "dashed", color: NEUTRAL },
-          ],
-        }),
-    },
-  };
+    rows: rows.flat(),
+    x: { name: "nodes rolled up (log)", isLog: true },
+    y: { name: "reduction (%)", text: shortPercent },
+    series: [
+      ...shown.map(({ depth, points }) => ({ name: depth, points })),
+      ...rows.map((curve, color) => heapsSeries(shown[color].depth, curve, color)),
+    ],
+    steps: shown.length,
+    legend: [
+      ...shown.map(({ depth }, color) => ({ name: depth, color })),
+      { name: "Heaps’ law", style: "dashed", color: NEUTRAL },
+    ],
+  });
 }
 
 /** The fitted law, as far as it stays below the curve's own top. */
-function heapsSeries({ depth, points, heaps }: ReductionCurve): Series {
-  const top = points.at(-1)?.y ?? 0;
-  return {
-    name: `${depth}, Heaps’ law`,
-    style: "dashed",
-    points:
-      heaps === undefined
-        ? []
-        : points
-            .filter(({ x }) => x > 0)
-            .map(({ x }) => ({ x, y: heaps.k * x ** heaps.beta }))
-            .filter(({ y }) => y <= top),
-  };
+function heapsSeries(depth: string, curve: readonly CurveRow[], color: number): Series {
+  const top = curve.at(-1)?.y ?? 0;
+  const points = curve.flatMap(({ x, law }) =>
+    x > 0 && law !== null && law <= top ? [{ x, y: law }] : [],
+  );
+  return { name: `${depth}, Heaps’ law`, style: "dashed", points, color };
 }
 
 function fitFigure(
@@ -237,60 +224,40 @@ function fitFigure(
   depths: readonly DepthRow[],
   law: PowerLawFit | undefined,
   layer: "H" | "P",
-): Table<DepthRow & { level: number }> {
+): Table<DepthRow> {
   // A host of depth d is rolled up by its children at d + 1; a path by those at d.
   const offset = layer === "H" ? 1 : 0;
-  const first = layer === "H" ? 3 : 1;
-  const rows = depths
-    .filter(({ depth }) => depth.startsWith(layer))
-    .map((row) => ({ ...row, level: Number(row.depth.slice(1)) }))
-    .filter(({ level }) => level >= first && level <= 9);
-  const points = rows.map(({ depth, level, meanChildren }) => ({
-    x: level - offset,
-    y: meanChildren,
-    label: depth,
-  }));
+  const place = ({ depth }: DepthRow): number => Number(depth.slice(1)) - offset;
+  const first = layer === "H" ? 2 : 1;
+  const rows = depths.filter(
+    (row) => row.depth.startsWith(layer) && place(row) >= first && place(row) <= 9 - offset,
+  );
+  const points = rows.map((row) => ({ x: place(row), y: row.meanChildren, label: row.depth }));
+  const fit = (x: number): number => (law === undefined ? 0 : law.a * x ** -law.k);
+  const from = points.at(0)?.x ?? 1;
   const steps = Array.from({ length: 33 }, (_, i) => 1 + i / 4);
-  const last = Math.max(1, ...points.map(({ x }) => x));
-  const from = Math.min(last, ...points.map(({ x }) => x));
-  return {
+  const fitted = steps.filter((x) => x >= from && x <= (points.at(-1)?.x ?? 1));
+  const curve = { name: "power law", points: fitted.map((x) => ({ x, y: fit(x) })) };
+  return lineFigure<DepthRow>({
     id,
     title,
+    caption:
+      law === undefined
+        ? "Too few depths to fit a power law."
+        : `Children = ${law.a.toPrecision(4)} · depth^−${law.k.toFixed(3)} (${fitQuality(law, "R²")}), fitted as in the paper: ${layer === "H" ? "H3 to H9, where depth is 2 at H3" : "P1 to P9, where depth is 1 at P1"}.`,
     columns: [
       column.text("Depth", ({ depth }) => depth),
       column.number("Mean children", ({ meanChildren }) => meanChildren),
-      column.number("Fit", ({ level }) =>
-        law === undefined ? null : law.a * (level - offset) ** -law.k,
-      ),
+      column.number("Fit", (row) => (law === undefined ? null : fit(place(row)))),
     ],
     rows,
-    isLong: true,
-    figure: {
-      caption:
-        law === undefined
-          ? "Too few depths to fit a power law."
-          : `Children = ${law.a.toPrecision(4)} · depth^−${law.k.toFixed(3)} (${fitQuality(law, "R²")}), fitted as in the paper: ${layer === "H" ? "H3 to H9, where depth is 2 at H3" : "P1 to P9, where depth is 1 at P1"}.`,
-      draw: () =>
-        lineChart({
-          x: { name: "depth", text: (depth) => `${layer}${depth + offset}`, isWhole: true },
-          y: { name: "mean children", text: (value) => String(Number(value.toFixed(2))) },
-          series: [
-            { name: "archive", points, style: "points" },
-            ...(law === undefined
-              ? []
-              : [
-                  {
-                    name: "power law",
-                    style: "dashed" as const,
-                    points: steps
-                      .filter((x) => x >= from && x <= last)
-                      .map((x) => ({ x, y: law.a * x ** -law.k })),
-                  },
-                ]),
-          ],
-        }),
-    },
-  };
+    x: { name: "depth", text: (depth) => `${layer}${depth + offset}`, isWhole: true },
+    y: { name: "mean children", text: (value) => String(Number(value.toFixed(2))) },
+    series: [
+      { name: "archive", points, style: "points" },
+      ...(law === undefined ? [] : [{ ...curve, style: "dashed" as const }]),
+    ],
+  });
 }
 
 const ROW_HEIGHT = 34;
