@@ -49,10 +49,35 @@ const FLUSH_AFTER_MS = 200;
 const FLUSH_AT_LENGTH = 64 * 1024;
 
 /**
- * Writes a line of JSON for each event and, if wanted, each request.
- *
- * Lines are collected and written a few times a second: a write for each would cost more than most
+ * Collects lines and writes them a few times a second: a write for each would cost more than most
  * requests do. Call {@link flush} before the end.
+ */
+export class BufferedLines {
+  readonly #write: (text: string) => void;
+  #pending = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  add(line: string): void {
+    this.#pending += `${line}\n`;
+    if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = this.#pending;
+    this.#pending = "";
+    if (text !== "") this.#write(text);
+  }
+}
+
+/**
+ * Writes a line of JSON for each event and, if wanted, each request. Call {@link flush} before the end.
  *
  * @example
  * ```ts
@@ -68,11 +93,9 @@ const FLUSH_AT_LENGTH = 64 * 1024;
  */
 export class JsonLog implements Log {
   readonly request?: (entry: RequestEntry) => void;
-  readonly #write: (text: string) => void;
+  readonly #lines: BufferedLines;
   readonly #now: () => Date;
   readonly #members: Readonly<Record<string, unknown>> | undefined;
-  #pending = "";
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     write: (text: string) => void,
@@ -86,7 +109,7 @@ export class JsonLog implements Log {
       readonly now?: () => Date;
     } = {},
   ) {
-    this.#write = write;
+    this.#lines = new BufferedLines(write);
     this.#now = options.now ?? (() => new Date());
     this.#members = options.members;
     const { requests = true, accessLog } = options;
@@ -105,17 +128,11 @@ export class JsonLog implements Log {
   }
 
   flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const text = this.#pending;
-    this.#pending = "";
-    if (text !== "") this.#write(text);
+    this.#lines.flush();
   }
 
   #add(level: Level, msg: string, members: object): void {
     const line = { time: this.#now(), level, msg, ...this.#members, ...members };
-    this.#pending += `${JSON.stringify(line)}\n`;
-    if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
+    this.#lines.add(JSON.stringify(line));
   }
 }

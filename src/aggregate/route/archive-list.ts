@@ -2,15 +2,13 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bodyStart, type HttpClient, httpRefusal } from "../../http/http-client.ts";
-import { internalFault, ioError, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { parseLinkHeader } from "../../memento/links.ts";
 import { MEMENTOMAP_RELATION } from "../../publish/fetch/discover.ts";
 import { type Archive, homeOf, isWebAddress, parseArchiveList } from "./archive.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { interruptible } from "../../interruption.ts";
-import { Reloading } from "../../files/reloading.ts";
-import { type FileStamp, stampIfThere } from "../../files/shared-files.ts";
 
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 
@@ -174,100 +172,4 @@ export interface ListState {
   readonly takenAt: number;
   /** What is wrong with the list as it is now; an older one is in use. */
   readonly error: string | undefined;
-}
-
-export interface ListKeeperOptions {
-  /** The files that the list is made of; looked at each time. */
-  readonly files: () => readonly string[];
-  /**
-   * Reads the list and takes it over, or throws and changes nothing.
-   *
-   * @throws MM_IO and the like; such errors are told to `onFailure`.
-   */
-  readonly take: () => Promise<void>;
-  /** How often to look whether files changed; default 10 s. */
-  readonly checkEveryMs?: number | undefined;
-  /** How often to read the list although no file changed: one on the Web. Default never. */
-  readonly takeEveryMs?: number | undefined;
-  readonly now?: (() => number) | undefined;
-  /** Told when a list is refused, once for the same reason; the one before stays in use. */
-  readonly onFailure?: ((error: MementoMapError) => void) | undefined;
-}
-
-/**
- * Has a list of archives read again when its files change, and when it is told to.
- *
- * Begins with a list that was just taken. Whatever is wrong with another, nothing is thrown: the one
- * in use stays. Timers do not keep the process alive.
- */
-export class ListKeeper {
-  readonly #options: ListKeeperOptions;
-  readonly #reloading: Reloading<ReadonlyMap<string, FileStamp | undefined>>;
-  #takenAt: number;
-  #triedAt: number;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(options: ListKeeperOptions) {
-    const { now = Date.now } = options;
-    this.#options = options;
-    this.#takenAt = now();
-    this.#triedAt = performance.now();
-    this.#reloading = new Reloading({
-      source: "the list of archives",
-      stamp: () => this.#stamps(),
-      take: async () => {
-        this.#triedAt = performance.now();
-        await options.take();
-        this.#takenAt = now();
-      },
-      onFailure: (error, isNews) => {
-        if (isNews) options.onFailure?.(error);
-      },
-    });
-  }
-
-  get state(): ListState {
-    return { takenAt: this.#takenAt, error: this.#reloading.error?.describe() };
-  }
-
-  /** Looks after the files from now on. */
-  async start(): Promise<void> {
-    const { checkEveryMs = 10_000 } = this.#options;
-    this.#reloading.assume(await this.#stamps());
-    this.#timer = setInterval(() => {
-      // Nobody awaits a timer: what would be thrown would end the process for one list.
-      this.check().catch((error: unknown) => this.#reloading.fail(internalFault(error, "MM_IO")));
-    }, checkEveryMs).unref();
-  }
-
-  /** Has the list read if a file changed, or it is time. */
-  check(): Promise<void> {
-    const { takeEveryMs = Infinity } = this.#options;
-    return this.#reloading.check(() => performance.now() - this.#triedAt >= takeEveryMs);
-  }
-
-  /** Has the list read, whether or not anything changed. */
-  reload(): Promise<void> {
-    return this.#reloading.check(() => true);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #stamps(): Promise<ReadonlyMap<string, FileStamp | undefined>> {
-    const stamps = new Map<string, FileStamp | undefined>();
-    for (const path of this.#options.files()) stamps.set(path, await stampOrNone(path));
-    return stamps;
-  }
-}
-
-/** A file that cannot be looked at is read all the same, and then says why. */
-async function stampOrNone(path: string): Promise<FileStamp | undefined> {
-  try {
-    return await stampIfThere(path);
-  } catch (error) {
-    if (isMementoMapError(error)) return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,11 @@
 import { formatAmount, formatDuration } from "../../format.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withTempDir } from "../../files/scratch.ts";
-import { AGGREGATE_OPTIONS, routePreferences } from "../common/aggregate-options.ts";
+import {
+  AGGREGATE_OPTIONS,
+  type AggregateValues,
+  routePreferences,
+} from "../common/aggregate-options.ts";
 import { serveAggregator } from "../common/aggregate-serve.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
@@ -14,7 +18,7 @@ import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { TimeMapDocument } from "../../memento/timemap-document.ts";
 import { describeMemento, writeTimeMap } from "../../memento/write-timemap.ts";
 import { SILENT_LOG } from "../../http/log.ts";
-import { type AggregateValues, setUpAggregator } from "../common/aggregate-setup.ts";
+import { setUpAggregator } from "../common/aggregate-setup.ts";
 import { parseDatetime } from "../common/options.ts";
 
 export const aggregate: Command = defineCommand({

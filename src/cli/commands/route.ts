@@ -19,9 +19,9 @@ import {
   listedArchives,
   MAP_AGE_OPTION,
   routePreferences,
+  warnAboutEmptyLogs,
 } from "../common/aggregate-options.ts";
 import { type LearnOptions, openLearner } from "../../aggregate/learn/store.ts";
-import { warnAboutEmptyLogs } from "../common/learn-sources.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";

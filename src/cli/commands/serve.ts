@@ -145,8 +145,15 @@ is written to standard output when the server is ready.
     publisher.metrics.readProcess();
     const offHangUp = io.onHangUp?.(reloader(log, () => publisher.reload()));
     try {
+      const { port, host, json: isJson, "metrics-port": metricsPort } = values;
       await runService(publisher, io, {
-        values,
+        port,
+        host,
+        metrics:
+          metricsPort === undefined
+            ? undefined
+            : { port: metricsPort, host: values["metrics-host"] },
+        isJson,
         limits: {
           maxHeaderBytes: values["max-header"],
           maxConnections: values["max-connections"],

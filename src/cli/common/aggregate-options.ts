@@ -15,11 +15,14 @@ import {
 } from "./options.ts";
 import { HOST_OPTION, parsePathPrefix, PROXY_OPTIONS } from "./server-options.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
+import { decompressedHead } from "../../input/file-inputs.ts";
+import { MemgatorLog } from "../../input/memgator-log.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import type { LearnOptions } from "../../aggregate/learn/store.ts";
 import { loadArchives } from "../../aggregate/route/archive-list.ts";
 import { type Archive, isWebAddress } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
+import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
 
 export const MAP_AGE_OPTION = {
@@ -282,6 +285,11 @@ function parseTolerance(text: string): number {
 
 type Values = OptionValues<typeof AGGREGATE_OPTIONS>;
 
+export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS> & {
+  /** Whether the folder of `state` goes with the process. */
+  readonly isStateTemporary?: boolean | undefined;
+};
+
 const NOTHING_SHARED = "nothing is learnt from another aggregator";
 
 /**
@@ -341,6 +349,29 @@ export function learningOf(
     logs: values["learn-from"].filter((source) => !isWebAddress(source)),
     file: state === undefined ? undefined : join(state, "learnt.bin"),
   };
+}
+
+/**
+ * Tells of logs to learn from that have no answer of an archive among their first lines: they are empty, or
+ * something else.
+ *
+ * @throws MM_IO
+ */
+export async function warnAboutEmptyLogs(
+  logs: readonly string[],
+  onFault: (message: string, reason: string) => void,
+): Promise<void> {
+  for (const path of logs) {
+    // What comes once cannot be looked at before.
+    if (path === "-") continue;
+    const head = await decompressedHead(path);
+    const log = new MemgatorLog();
+    const lines = new TextDecoder().decode(head).split(/\r?\n/);
+    if (lines.some((line) => log.read(line) !== undefined)) continue;
+    const what =
+      head.length === 0 ? "it is empty" : "its first lines have no response of an archive";
+    onFault("a log to learn from is not usable", `${quote(path)}: ${what}`);
+  }
 }
 
 /** The defaults of requests to the router. */

@@ -1,14 +1,15 @@
 import { formatDuration } from "../../format.ts";
 import { mementoClient } from "../../aggregate/service/memento.ts";
 import { isWorkerProcess, Primary, WorkerLink } from "../../aggregate/service/cluster.ts";
-import type { ProcessPlace } from "../../aggregate/session.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { userAgent } from "../../files/package-file.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
 import { Monitor } from "../../aggregate/service/stream.ts";
 import { RateLimit } from "../../http/rate-limit.ts";
-import { AggregateReload, type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
+import type { AggregateValues } from "./aggregate-options.ts";
+import { AggregateReload } from "./aggregate-reload.ts";
+import { setUpAggregator } from "./aggregate-setup.ts";
 import { usage, variableOf } from "./command-line.ts";
 import { ExitCode, type Io } from "./io.ts";
 import { listeningLine, openServiceLog, reloader, runService } from "./server-shell.ts";
@@ -82,7 +83,6 @@ async function serveHere(
   reread: () => AggregateValues,
   link?: WorkerLink,
 ): Promise<ExitCode> {
-  const own = link === undefined ? values : shareOf(values, link.place);
   const logs = openServiceLog(io, {
     what: "events",
     isQuiet: values.quiet,
@@ -95,9 +95,10 @@ async function serveHere(
   metrics.readProcess();
   link?.expose(metrics.registry);
   const observers = monitor === undefined ? [metrics] : [metrics, monitor];
-  const setUp = await setUpAggregator(own, io, { log, observers, place: link?.place });
-  const { open, logFile } = setUp;
-  const reload = new AggregateReload({ values, reread, setUp, log }, io);
+  const setUp = await setUpAggregator(values, io, { log, observers, place: link?.place });
+  const { open, logFile, archives } = setUp;
+  const { replaceArchives } = open;
+  const reload = new AggregateReload({ values, reread, archives, replaceArchives, log }, io);
   const client = mementoClient(open.aggregator.router, {
     allowsPrivate: values["allow-private"],
     proxies: ProxySettings.of(io.env),
@@ -141,14 +142,11 @@ async function serveHere(
       processes: link,
       log,
     });
-    const metricsAddress = values["metrics-port"];
     await runService(service, io, {
-      values: {
-        ...values,
-        "metrics-port": metricsAddress?.port,
-        "metrics-host": metricsAddress?.host ?? "",
-        "combined-log": undefined,
-      },
+      port: values.port,
+      host: values.host,
+      metrics: values["metrics-port"],
+      isJson: values.json,
       limits: {
         maxConnections: MAX_CONNECTIONS,
         idleTimeoutMs: values.timeout + MARGIN_MS,
@@ -167,15 +165,6 @@ async function serveHere(
     logs.flush();
   }
   return ExitCode.ok;
-}
-
-/** Divides service-wide limits among workers. */
-function shareOf(values: AggregateValues, { count }: ProcessPlace): AggregateValues {
-  return {
-    ...values,
-    // In a folder they share it.
-    cache: values.isStateTemporary === true ? Math.floor(values.cache / count) : values.cache,
-  };
 }
 
 /** What `/about` shows of the settings: what clients and archives may wonder about. */

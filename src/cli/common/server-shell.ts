@@ -2,11 +2,10 @@ import { appendFileSync } from "node:fs";
 import { internalFault } from "../../errors.ts";
 import { outputError } from "../../files/output-file.ts";
 import { type ConnectionLimits, listen, type RequestHandler } from "../../http/listen.ts";
-import { JsonLog, type Log, type RequestEntry } from "../../http/log.ts";
+import { BufferedLines, JsonLog, type Log, type RequestEntry } from "../../http/log.ts";
 import { type GuardedOutput, guardOutputs } from "../../maps/output-guard.ts";
 import { interrupted, type Io } from "./io.ts";
-import type { CommandValues } from "./command.ts";
-import type { MONITORING_OPTIONS, SERVER_LOGS } from "./server-options.ts";
+import type { SERVER_LOGS } from "./server-options.ts";
 
 interface ServiceLogOptions {
   readonly what: (typeof SERVER_LOGS)[number];
@@ -66,10 +65,11 @@ interface ServiceAddresses {
 }
 
 interface RunServiceOptions {
-  readonly values: CommandValues<typeof MONITORING_OPTIONS> & {
-    readonly port: number;
-    readonly host: string;
-  };
+  readonly port: number;
+  readonly host: string;
+  /** Where `/metrics` is served, if not on the main port. */
+  readonly metrics: { readonly port: number; readonly host: string } | undefined;
+  readonly isJson: boolean;
   readonly limits: Partial<ConnectionLimits>;
   readonly log: Log;
   /** Called when it is ready; by default it writes its address to standard output. */
@@ -86,21 +86,19 @@ interface RunServiceOptions {
 export async function runService(
   service: RequestHandler & { readonly monitoring: RequestHandler },
   io: Io,
-  { values, limits, log, onReady, onStopping }: RunServiceOptions,
+  { port, host, metrics, isJson, limits, log, onReady, onStopping }: RunServiceOptions,
 ): Promise<void> {
-  const { "metrics-port": port, "metrics-host": host } = values;
   const options = { port: "--metrics-port", host: "--metrics-host" };
-  const monitoring =
-    port === undefined ? undefined : await listen(service.monitoring, { port, host, options });
+  const monitoring = metrics && (await listen(service.monitoring, { ...metrics, options }));
   try {
     const server = await listen(service, {
-      port: values.port,
-      host: values.host,
+      port,
+      host,
       limits,
       onError: (error) => log.event("error", "connection rejected", { reason: error.describe() }),
     });
     const addresses = { url: server.url, metrics: monitoring?.url };
-    if (onReady === undefined) io.stdout.write(listeningLine(addresses, values.json));
+    if (onReady === undefined) io.stdout.write(listeningLine(addresses, isJson));
     else onReady(addresses);
     await interrupted(io);
     log.event("info", "stopping");
@@ -157,53 +155,39 @@ function accessLogOf(
   return new AccessLog(path, (error) => onError(outputError(error, path).describe()));
 }
 
-const FLUSH_AFTER_MS = 200;
-const FLUSH_AT_LENGTH = 64 * 1024;
-
 /**
  * Writes a line for each request to a file or a stream, in the Combined Log Format of Apache and nginx.
  *
- * Lines are collected and written a few times a second. The file is opened by its name each time, so
- * that it can be moved away at any time; several processes may write to it.
+ * The file is opened by its name each time, so that it can be moved away at any time; several processes
+ * may write to it.
  */
 export class AccessLog {
-  readonly #write: (lines: string) => void;
-  readonly #onError: (error: unknown) => void;
-  #isFailing = false;
-  #pending = "";
-  #timer: NodeJS.Timeout | undefined;
+  readonly #lines: BufferedLines;
 
   /** @param onError told when lines cannot be written, once until they can be again; they are lost. */
   constructor(
     target: string | { write(lines: string): unknown },
     onError: (error: unknown) => void,
   ) {
-    this.#write =
-      typeof target === "string"
-        ? (lines) => appendFileSync(target, lines, { mode: 0o640 })
-        : (lines) => void target.write(lines);
-    this.#onError = onError;
+    let isFailing = false;
+    this.#lines = new BufferedLines((lines) => {
+      try {
+        if (typeof target === "string") appendFileSync(target, lines, { mode: 0o640 });
+        else target.write(lines);
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing) onError(error);
+        isFailing = true;
+      }
+    });
   }
 
   add(entry: RequestEntry, now: Date = new Date()): void {
-    this.#pending += `${combinedLine(entry, now)}\n`;
-    if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
+    this.#lines.add(combinedLine(entry, now));
   }
 
   flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const text = this.#pending;
-    this.#pending = "";
-    if (text === "") return;
-    try {
-      this.#write(text);
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) this.#onError(error);
-      this.#isFailing = true;
-    }
+    this.#lines.flush();
   }
 }
 
