@@ -40,7 +40,8 @@ async function reloading(
         archives = next;
       },
       log: {
-        event: (level, _message, more) => level === "error" && reasons.push(`${more?.["reason"]}`),
+        event: (level, _message, more) =>
+          level === "error" && reasons.push(String(more?.["reason"])),
       },
       checkEveryMs: 5,
       webListEveryMs: 1,

@@ -166,7 +166,6 @@ function differences(
   before: readonly Archive[],
   after: readonly Archive[],
 ): Record<string, string | number> {
-  const idsOf = (archives: readonly Archive[]): string => archives.map(({ id }) => id).join(" ");
   const old = new Map(before.map((archive) => [archive.id, archive]));
   const ids = new Set(after.map(({ id }) => id));
   const isChanged = (archive: Archive): boolean =>
@@ -177,4 +176,8 @@ function differences(
     removed: idsOf(before.filter(({ id }) => !ids.has(id))),
     changed: idsOf(after.filter(isChanged)),
   };
+}
+
+function idsOf(archives: readonly Archive[]): string {
+  return archives.map(({ id }) => id).join(" ");
 }

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../format.ts";
+import type { Archive } from "../../aggregate/route/archive.ts";
 import { mementoClient } from "../../aggregate/service/memento.ts";
 import { isWorkerProcess, Primary, WorkerLink } from "../../aggregate/service/cluster.ts";
 import { ProxySettings } from "../../http/proxy.ts";
@@ -97,7 +98,7 @@ async function serveHere(
   const observers = monitor === undefined ? [metrics] : [metrics, monitor];
   const setUp = await setUpAggregator(values, io, { log, observers, place: link?.place });
   const { open, logFile, archives } = setUp;
-  const { replaceArchives } = open;
+  const replaceArchives = (next: readonly Archive[]): Promise<void> => open.replaceArchives(next);
   const reload = new AggregateReload({ values, reread, archives, replaceArchives, log }, io);
   const client = mementoClient(open.aggregator.router, {
     allowsPrivate: values["allow-private"],
