@@ -64,6 +64,13 @@ describe("openOutput", () => {
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
 
+  it.skipIf(process.platform === "win32")("makes private files for their owner alone", async () => {
+    const path = join(scratchDir(), "note.json");
+    writeFileSync(path, "before", { mode: 0o644 });
+    await withOutput(path, { stdout, isPrivate: true }, (output) => output.write(block));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
   it("compresses a name that ends in .gz", async () => {
     const path = join(scratchDir(), "map.ukvs.gz");
     const random = Buffer.from(Array.from({ length: 700_000 }, (_, i) => (i * i * 7919) >> 7));
