@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CdxCursor, CdxQuery } from "../../src/harvest/cdx-request.ts";
+import type { CdxQuery } from "../../src/harvest/cdx-request.ts";
 import {
   CDX_MATCHES,
   cursorOfProbe,
   lastRowUrl,
-  nextCursor,
   pageCountUrl,
   pageUrl,
   probeUrl,
   resumeEnd,
+  serverAddress,
+  withoutUser,
 } from "../../src/harvest/cdx-request.ts";
 
 const API = "https://archive.example/cdx?collection=a%20b";
@@ -63,21 +64,6 @@ describe("requests", () => {
       expect(searchParams.has("matchType")).toBe(false);
     }
   });
-
-  it("end with the last page", () => {
-    const pages = (page: number): string | undefined =>
-      pageUrl(API, { url: "a" }, { paging: "pages", page, pages: 3 }, 10);
-    expect(pages(2)).toMatch(/[?&]page=2&limit=\d+$/);
-    expect(pages(3)).toBeUndefined();
-  });
-
-  it("name the resume key and how many lines are wanted", () => {
-    const first = pageUrl(API, { url: "a" }, { paging: "resume", key: undefined }, 7) ?? "";
-    expect(new URL(first).searchParams.get("limit")).toBe("7");
-    expect(new URL(first).searchParams.has("resumeKey")).toBe(false);
-    const next = pageUrl(API, { url: "a" }, { paging: "resume", key: "com,a)/ 1!" }, 7) ?? "";
-    expect(new URL(next).searchParams.get("resumeKey")).toBe("com,a)/ 1!");
-  });
 });
 
 describe("cursorOfProbe", () => {
@@ -97,14 +83,6 @@ describe("cursorOfProbe", () => {
     ["{", stream],
   ])("%j", (answer, expected) => {
     expect(cursorOfProbe(answer)).toEqual(expected);
-  });
-
-  it("takes anything", () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json()), (answer) => {
-        expect(cursorOfProbe(answer)).toHaveProperty("paging");
-      }),
-    );
   });
 });
 
@@ -145,28 +123,21 @@ describe("resumeEnd", () => {
   });
 });
 
-describe("nextCursor", () => {
-  it("goes through all pages, and ends", () => {
-    let cursor: CdxCursor | undefined = { paging: "pages", page: 0, pages: 3 };
-    const pages: CdxCursor[] = [];
-    while (cursor !== undefined) {
-      pages.push(cursor);
-      cursor = nextCursor(cursor, undefined, API);
-    }
-    expect(pages.map((each) => each.paging === "pages" && each.page)).toEqual([0, 1, 2]);
-  });
+describe("serverAddress", () => {
+  it.each(["nowhere", "", "ftp://a.org/", "//a.org/", "file:///etc/passwd"])(
+    "refuses %j",
+    (text) => {
+      expect(() => serverAddress(text)).toThrow(expect.objectContaining({ code: "MM_USAGE" }));
+    },
+  );
+});
 
-  it("goes on with resume keys as long as there are new ones", () => {
-    const first: CdxCursor = { paging: "resume", key: undefined };
-    expect(nextCursor(first, undefined, API)).toBeUndefined();
-    const second = nextCursor(first, "a", API);
-    expect(second).toMatchObject({ paging: "resume", key: "a" });
-    expect(() => nextCursor(second ?? first, "a", API)).toThrow(
-      expect.objectContaining({ code: "MM_BAD_INPUT", position: { source: API } }),
-    );
-  });
-
-  it("ends behind a stream", () => {
-    expect(nextCursor({ paging: "stream" }, undefined, API)).toBeUndefined();
+describe("withoutUser", () => {
+  it.each([
+    ["https://me:secret@a.org/cdx?x=1", "https://a.org/cdx?x=1"],
+    ["https://me@a.org/", "https://a.org/"],
+    ["http://A.org", "http://A.org"],
+  ])("%s", (address, expected) => {
+    expect(withoutUser(address)).toBe(expected);
   });
 });

@@ -15,43 +15,33 @@ import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CdxQuery } from "../../src/harvest/cdx-request.ts";
-import type { HarvestOptions } from "../../src/harvest/harvest-index.ts";
 import { harvestIndex } from "../../src/harvest/harvest-index.ts";
-import { serveOnLoopback } from "../support/http-server.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
+import { FAST, harvesting, isProbe, QUERY } from "./harvesting.ts";
 
 const LINES = Array.from(
   { length: 25 },
   (_, i) => `com,a)/${i} 20140101000000 http://a.com/${i} text/html 200 X 1`,
 );
 const ALL = LINES.map((line) => `${line}\n`).join("");
-const QUERY: CdxQuery = { url: "a.com", match: "domain", from: "2010" };
-const FAST: HarvestOptions = {
-  intervalMs: 0,
-  backOff: { retries: 3, firstMs: 1, longestMs: 50 },
-};
 
 /** A server in the manner of the Internet Archive's. */
 function resuming(url: URL): string {
-  if (url.searchParams.has("showNumPages")) return "1\n";
-  const start = Number(
-    /^com,a\)\/ (\d+)!$/.exec(url.searchParams.get("resumeKey") ?? "")?.[1] ?? 0,
-  );
+  if (isProbe(url)) return "1\n";
+  const key = /^com,a\)\/ (\d+)!$/.exec(url.searchParams.get("resumeKey") ?? "");
+  const start = Number(key?.[1] ?? 0);
   const end = start + Number(url.searchParams.get("limit"));
   const lines = LINES.slice(start, end).map((line) => `${line}\n`);
-  const more = end < LINES.length ? `\ncom%2Ca%29%2F+${end}%21\n` : "";
-  return lines.join("") + more;
+  return lines.join("") + (end < LINES.length ? `\ncom%2Ca%29%2F+${end}%21\n` : "");
 }
 
 /** A server in the manner of pywb's on a ZipNum index. */
 function paged(url: URL): string {
-  if (url.searchParams.has("showNumPages")) return '{"pages": 3, "pageSize": 5, "blocks": 13}\n';
+  if (isProbe(url)) return '{"pages": 3, "pageSize": 5, "blocks": 13}\n';
   const page = Number(url.searchParams.get("page"));
-  return LINES.slice(page * 10, page * 10 + 10)
-    .map((line) => `${line}\n`)
-    .join("");
+  const lines = LINES.slice(page * 10, page * 10 + 10);
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 describe("harvestIndex", () => {
@@ -60,50 +50,31 @@ describe("harvestIndex", () => {
     ["pages", paged, 6],
     ["one stream", () => ALL, 2],
   ])("gets everything from a server with %s", async (_name, answer, requests) => {
-    const asked: URL[] = [];
-    const api = await serveOnLoopback((url, response) => {
-      asked.push(url);
-      response.end(answer(url));
-    });
-    const target = join(scratchDir(), "index.cdx");
+    const { api, asked, folder, target, text } = await harvesting(answer);
     const options = { ...FAST, linesPerPage: 3 };
     const summary = await harvestIndex(`${api}/cdx?x=1`, [QUERY], target, options);
-    expect(readFileSync(target, "utf8")).toBe(ALL);
-    expect(summary).toMatchObject({ lines: 25, bytes: ALL.length, resumedLines: 0 });
-    expect(summary.requests).toBe(requests);
+    expect(text()).toBe(ALL);
+    expect(summary).toMatchObject({ lines: 25, bytes: ALL.length, resumedLines: 0, requests });
     expect(asked).toHaveLength(requests);
-    for (const { pathname, searchParams } of asked) {
-      expect(pathname).toBe("/cdx");
-      expect(searchParams.get("x")).toBe("1");
-    }
+    expect(new Set(asked.map(({ pathname }) => pathname))).toEqual(new Set(["/cdx"]));
     // The first request names a page that nobody holds.
     for (const { searchParams } of asked.slice(1)) {
-      expect(searchParams.get("url")).toBe("a.com");
-      expect(searchParams.get("matchType")).toBe("domain");
-      expect(searchParams.get("from")).toBe("2010");
+      const own = { x: "1", url: "a.com", matchType: "domain", from: "2010" };
+      expect(Object.fromEntries(searchParams)).toMatchObject(own);
     }
-    expect(readdirSync(join(target, ".."))).toEqual(["index.cdx"]);
+    expect(readdirSync(folder)).toEqual(["index.cdx"]);
   });
 
   it("tries again when the server is busy or breaks off", async () => {
-    let turn = 0;
     const retries: string[] = [];
-    const api = await serveOnLoopback((url, response) => {
-      turn++;
-      if (turn === 2) {
-        response.writeHead(429, { "retry-after": "0" }).end();
-      } else if (turn === 4) {
-        response.writeHead(503).end();
-      } else if (turn === 5) {
-        response.write(LINES[0], () => response.destroy());
-      } else {
-        response.end(resuming(url));
-      }
+    const { run, text } = await harvesting((url, turn, response) => {
+      if (turn === 2) return response.writeHead(429, { "retry-after": "0" }).end();
+      if (turn === 4) return 503;
+      if (turn === 5) return response.write(LINES[0], () => response.destroy());
+      return resuming(url);
     });
-    const target = join(scratchDir(), "index.cdx");
-    const onRetry = (reason: string): void => void retries.push(reason);
-    await harvestIndex(api, [QUERY], target, { ...FAST, linesPerPage: 10, onRetry });
-    expect(readFileSync(target, "utf8")).toBe(ALL);
+    await run({ linesPerPage: 10, onRetry: (reason) => void retries.push(reason) });
+    expect(text()).toBe(ALL);
     expect(retries).toEqual([
       "the server answered 429 Too Many Requests",
       "the server answered 503 Service Unavailable",
@@ -111,44 +82,30 @@ describe("harvestIndex", () => {
     ]);
   });
 
-  it("tries again when the server falls silent", async () => {
+  it("tries again when the server falls silent, before an answer or within", async () => {
     const retries: string[] = [];
-    const silent = new Set([0, 3]);
-    let turn = 0;
-    const api = await serveOnLoopback((url, response) => {
-      // Whether it begins an answer or not, a silent server is left after a while.
-      if (!silent.has(turn++)) response.end(resuming(url));
-      else if (turn > 1) response.write(LINES[0]);
+    const { run, text } = await harvesting((url, turn, response) => {
+      if (turn === 1) return undefined;
+      return turn === 4 ? response.write(LINES[0]) : resuming(url);
     });
-    const target = join(scratchDir(), "index.cdx");
-    await harvestIndex(api, [QUERY], target, {
-      ...FAST,
+    await run({
       linesPerPage: 10,
       timeoutMs: 300,
       backOff: { retries: 100, firstMs: 1, longestMs: 1 },
       onRetry: (reason) => void retries.push(reason),
     });
-    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(text()).toBe(ALL);
     expect(retries).toContain("no answer within 0.3 s");
     expect(retries).toContain("nothing was sent for 0.3 s");
   });
 
   it("goes on behind the last whole page when it is begun again", async () => {
     let pagesLeft = 3;
-    const asked: (string | null)[] = [];
-    const api = await serveOnLoopback((url, response) => {
-      if (!url.searchParams.has("showNumPages")) {
-        asked.push(url.searchParams.get("resumeKey"));
-        if (pagesLeft-- === 0) {
-          response.writeHead(403).end();
-          return;
-        }
-      }
-      response.end(resuming(url));
-    });
-    const target = join(scratchDir(), "index.cdx");
-    const options = { ...FAST, linesPerPage: 4 };
-    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toMatchObject({
+    const { asked, run, target, text } = await harvesting((url) =>
+      !isProbe(url) && pagesLeft-- === 0 ? 403 : resuming(url),
+    );
+    const options = { linesPerPage: 4 };
+    await expect(run(options)).rejects.toMatchObject({
       code: "MM_HTTP",
       message: expect.stringMatching(/403/) as string,
     });
@@ -156,90 +113,103 @@ describe("harvestIndex", () => {
     // What was being written when a process was killed does not count.
     writeFileSync(`${target}.part`, `${readFileSync(`${target}.part`, "utf8")}half a li`);
     pagesLeft = 100;
-    const summary = await harvestIndex(api, [QUERY], target, options);
-    expect(readFileSync(target, "utf8")).toBe(ALL);
+    const summary = await run(options);
+    expect(text()).toBe(ALL);
     expect(summary).toMatchObject({ lines: 25, resumedLines: 12 });
-    expect(asked.filter((key) => key === null)).toHaveLength(1);
+    const pages = asked.filter((url) => !isProbe(url));
+    expect(pages.filter(({ searchParams }) => !searchParams.has("resumeKey"))).toHaveLength(1);
   });
 
   it("takes no captures for no error, as some servers do not", async () => {
-    const api = await serveOnLoopback((url, response) => {
-      response.writeHead(url.searchParams.get("url") === "a.com" ? 200 : 404);
-      const none = '{"message": "No Captures found for: b.com"}';
-      response.end(url.searchParams.get("url") === "a.com" ? ALL : none);
+    const { run, text } = await harvesting((url, _turn, response) => {
+      if (url.searchParams.get("url") === "a.com") return ALL;
+      return response.writeHead(404).end('{"message": "No Captures found for: b.com"}');
     });
-    const target = join(scratchDir(), "index.cdx");
-    const summary = await harvestIndex(api, [{ url: "b.com" }, QUERY], target, FAST);
-    expect(summary.lines).toBe(25);
-    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(await run({}, [{ url: "b.com" }, QUERY])).toMatchObject({ lines: 25 });
+    expect(text()).toBe(ALL);
   });
 
   it("asks for several URLs one after the other", async () => {
-    const api = await serveOnLoopback((url, response) => {
-      const asked = url.searchParams.get("url") ?? "";
-      response.end(`com,${asked})/ 20140101000000 http://${asked}.com/ text/html 200 X 1`);
-    });
-    const target = join(scratchDir(), "index.cdx");
-    await harvestIndex(api, [{ url: "a" }, { url: "b" }], target, FAST);
-    expect(
-      readFileSync(target, "utf8")
-        .split("\n")
-        .map((line) => line.slice(0, 6)),
-    ).toEqual(["com,a)", "com,b)", ""]);
+    const { run, text } = await harvesting(
+      ({ searchParams }) => `com,${searchParams.get("url")})/ 20140101000000 x text/html 200 X 1`,
+    );
+    await run({}, [{ url: "a" }, { url: "b" }]);
+    const keys = text()
+      .split("\n")
+      .map((line) => line.slice(0, 6));
+    expect(keys).toEqual(["com,a)", "com,b)", ""]);
   });
 
   it("refuses answers that are not an index, and states of other harvests", async () => {
-    const api = await serveOnLoopback((_url, response) => {
-      response.end("<html>please log in</html>\n");
-    });
-    const target = join(scratchDir(), "index.cdx");
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
-      code: "MM_BAD_INPUT",
-    });
+    const { run, target } = await harvesting(() => "<html>please log in</html>\n");
+    await expect(run()).rejects.toMatchObject({ code: "MM_BAD_INPUT" });
     writeFileSync(`${target}.part.json`, '{"harvest": "other"}');
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
+    await expect(run()).rejects.toMatchObject({
       code: "MM_USAGE",
       message: expect.stringMatching(/of another harvest/) as string,
     });
   });
 
+  /** A harvest that was begun, and got some of the lines. */
+  async function begun(name?: string): ReturnType<typeof harvesting> {
+    const harvest = await harvesting((url, turn) => (turn === 4 ? 403 : resuming(url)), name);
+    await expect(harvest.run({ linesPerPage: 4 })).rejects.toThrow("403");
+    return harvest;
+  }
+
   it.each([
     ["is gone", undefined, /is gone, which has the beginning; /],
     ["is shorter than it was", LINES[0].slice(0, 20), /has only 20 of \d+ bytes; /],
   ])("does not go on where the part fetched before %s", async (_what, content, message) => {
-    let turn = 0;
-    const api = await serveOnLoopback((url, response) => {
-      if (++turn > 3) response.writeHead(403);
-      response.end(resuming(url));
-    });
-    const target = join(scratchDir(), "index.cdx");
-    const options = { ...FAST, linesPerPage: 4 };
-    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("403");
+    const { run, target } = await begun();
     if (content === undefined) rmSync(`${target}.part`);
     else writeFileSync(`${target}.part`, content);
-    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toMatchObject({
+    await expect(run({ linesPerPage: 4 })).rejects.toMatchObject({
       code: "MM_USAGE",
       message: expect.stringMatching(message) as string,
     });
   });
 
-  it("says why the server does not answer, and leaves nothing behind if it never did", async () => {
-    const api = await serveOnLoopback((_url, response) => {
-      response.writeHead(400).end("from= works for exact matches only\n");
+  it.each([
+    "null",
+    "7",
+    "{",
+    '{"harvest": HASH}',
+    '{"harvest": HASH, "note": {"query": 0, "bytes": 9}, "digest": HASH}',
+  ])("says that what is remembered is damaged: %s", async (text) => {
+    const { run, target } = await begun();
+    const note = `${target}.part.json`;
+    const [hash = ""] = /"[0-9a-f]{64}"/.exec(readFileSync(note, "utf8")) ?? [];
+    writeFileSync(note, text.replaceAll("HASH", hash));
+    await expect(run({ linesPerPage: 4 })).rejects.toMatchObject({
+      code: "MM_USAGE",
+      message: expect.stringMatching(/^is damaged; /) as string,
+      position: { source: note },
     });
-    const target = join(scratchDir(), "index.cdx");
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toThrow(
+  });
+
+  it("compresses when all is there, and goes on before that", async () => {
+    const { folder, run, target } = await begun("index.cdx.gz");
+    expect(await run({ linesPerPage: 4 })).toMatchObject({ lines: 25, resumedLines: 8 });
+    expect(gunzipSync(readFileSync(target)).toString()).toBe(ALL);
+    expect(readdirSync(folder)).toEqual(["index.cdx.gz"]);
+  });
+
+  it("says why the server does not answer, and leaves nothing behind if it never did", async () => {
+    const { folder, run } = await harvesting((_url, _turn, response) =>
+      response.writeHead(400).end("from= works for exact matches only\n"),
+    );
+    await expect(run()).rejects.toThrow(
       'the server answered 400 Bad Request: "from= works for exact matches only"',
     );
-    expect(readdirSync(join(target, ".."))).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("gives up where the server asks for more patience than it has", async () => {
-    const api = await serveOnLoopback((_url, response) => {
-      response.writeHead(429, { "retry-after": "7200" }).end();
-    });
-    const target = join(scratchDir(), "index.cdx");
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toThrow(
+    const { run } = await harvesting((_url, _turn, response) =>
+      response.writeHead(429, { "retry-after": "7200" }).end(),
+    );
+    await expect(run()).rejects.toThrow(
       "the server answered 429 Too Many Requests, and asks to wait 120 minutes",
     );
   });
@@ -266,48 +236,40 @@ describe("harvestIndex", () => {
 
   it("goes on behind pages that hold nothing but a resume key", async () => {
     const pages = ["", `${LINES[0]}\n`, "", "", `${LINES[1]}\n`];
-    const api = await serveOnLoopback((url, response) => {
-      if (url.searchParams.has("showNumPages")) return void response.end("5\n");
+    const { run, text } = await harvesting((url) => {
+      if (isProbe(url)) return "5\n";
       const page = Number(url.searchParams.get("resumeKey") ?? 0);
-      response.end(pages[page] + (page + 1 < pages.length ? `\n${page + 1}\n` : ""));
+      return pages[page] + (page + 1 < pages.length ? `\n${page + 1}\n` : "");
     });
-    const target = join(scratchDir(), "index.cdx");
-    const summary = await harvestIndex(api, [QUERY], target, FAST);
-    expect(readFileSync(target, "utf8")).toBe(`${LINES[0]}\n${LINES[1]}\n`);
-    expect(summary).toMatchObject({ lines: 2, pages: 5 });
+    expect(await run()).toMatchObject({ lines: 2, pages: 5 });
+    expect(text()).toBe(`${LINES[0]}\n${LINES[1]}\n`);
   });
 
   it("does not go round in circles with a server that repeats a resume key", async () => {
-    const api = await serveOnLoopback((url, response) => {
-      response.end(url.searchParams.has("showNumPages") ? "5\n" : `${LINES[0]}\n\nsame\n`);
-    });
-    const target = join(scratchDir(), "index.cdx");
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
+    const { run } = await harvesting((url) => (isProbe(url) ? "5\n" : `${LINES[0]}\n\nsame\n`));
+    await expect(run()).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
       message: 'the server returns the resume key "same" again, so the answer would never end',
     });
   });
 
   it("detects what an answer is from its first lines, not from its first bytes", async () => {
-    const api = await serveOnLoopback((url, response) => {
-      if (url.searchParams.has("showNumPages")) return void response.end(ALL);
-      response.write("com,");
-      setTimeout(() => response.end(ALL.slice(4)), 30);
+    const { run, text } = await harvesting((url, _turn, response) => {
+      if (isProbe(url)) return ALL;
+      return response.write("com,", () => setImmediate(() => response.end(ALL.slice(4))));
     });
-    const target = join(scratchDir(), "index.cdx");
-    await harvestIndex(api, [QUERY], target, FAST);
-    expect(readFileSync(target, "utf8")).toBe(ALL);
+    await run();
+    expect(text()).toBe(ALL);
   });
 
   it("counts no blank lines behind a resume key", async () => {
-    const api = await serveOnLoopback((url, response) => {
-      if (url.searchParams.has("showNumPages")) return void response.end("2\n");
+    const { run, text } = await harvesting((url) => {
+      if (isProbe(url)) return "2\n";
       const isFirst = !url.searchParams.has("resumeKey");
-      response.end(isFirst ? `${LINES[0]}\r\n\r\nnext\r\n\r\n` : `${LINES[1]}\n`);
+      return isFirst ? `${LINES[0]}\r\n\r\nnext\r\n\r\n` : `${LINES[1]}\n`;
     });
-    const target = join(scratchDir(), "index.cdx");
-    expect(await harvestIndex(api, [QUERY], target, FAST)).toMatchObject({ lines: 2, pages: 2 });
-    expect(readFileSync(target, "utf8")).toBe(`${LINES[0]}\r\n${LINES[1]}\n`);
+    expect(await run()).toMatchObject({ lines: 2, pages: 2 });
+    expect(text()).toBe(`${LINES[0]}\r\n${LINES[1]}\n`);
   });
 
   it.each([
@@ -315,12 +277,9 @@ describe("harvestIndex", () => {
     ["pages", '{"pages": 2}', [QUERY]],
     ["one stream, for several URLs", "", [QUERY, { url: "b.com" }]],
   ])("takes no array in JSON from a server with %s", async (_name, probe, queries) => {
-    const api = await serveOnLoopback((url, response) => {
-      const isProbe = url.searchParams.has("showNumPages");
-      response.end(isProbe ? probe : '[["urlkey","timestamp"],\n["com,a)/","2014"]]\n');
-    });
-    const target = join(scratchDir(), "index.cdx");
-    await expect(harvestIndex(api, queries, target, FAST)).rejects.toMatchObject({
+    const array = '[["urlkey","timestamp"],\n["com,a)/","2014"]]\n';
+    const { run } = await harvesting((url) => (isProbe(url) ? probe : array));
+    await expect(run({}, queries)).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
       message: expect.stringMatching(/leave output=json out/) as string,
     });
@@ -328,77 +287,28 @@ describe("harvestIndex", () => {
 
   it("takes one array in JSON, however long its line", async () => {
     const rows = LINES.map((line) => JSON.stringify(line.padEnd(100_000)));
-    const text = `[["original"],${rows.map((row) => `[${row}]`).join(",")}]\n`;
-    const api = await serveOnLoopback((_url, response) => response.end(text));
-    const target = join(scratchDir(), "index.json");
-    await harvestIndex(api, [QUERY], target, { ...FAST, paging: "stream" });
-    expect(readFileSync(target, "utf8")).toBe(text);
+    const array = `[["original"],${rows.map((row) => `[${row}]`).join(",")}]\n`;
+    const { run, text } = await harvesting(() => array, "index.json");
+    await run({ paging: "stream" });
+    expect(text()).toBe(array);
   });
 
   it("stops at a line without an end", async () => {
     const block = "x".repeat(1 << 16);
-    const api = await serveOnLoopback((url, response) => {
-      if (url.searchParams.has("showNumPages")) return void response.end(ALL);
+    const { run } = await harvesting((url, _turn, response) => {
+      if (isProbe(url)) return ALL;
       const more = (): void => {
         while (!response.destroyed && response.write(block));
         response.once("drain", more);
       };
       response.write(`${ALL}com,a)/ 20140101000000 `);
-      more();
+      return more();
     });
-    const target = join(scratchDir(), "index.cdx");
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
-      code: "MM_LIMIT",
-      position: { line: 26 },
-    });
-  });
-
-  it.each([
-    "null",
-    "7",
-    "{",
-    '{"harvest": HASH}',
-    '{"harvest": HASH, "note": {"query": 0, "bytes": 9}, "digest": HASH}',
-  ])("says that what is remembered is damaged: %s", async (text) => {
-    let turn = 0;
-    const api = await serveOnLoopback((url, response) => {
-      if (++turn > 2) response.writeHead(403);
-      response.end(resuming(url));
-    });
-    const target = join(scratchDir(), "index.cdx");
-    const options = { ...FAST, linesPerPage: 4 };
-    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("403");
-    const [hash = ""] = /"[0-9a-f]{64}"/.exec(readFileSync(`${target}.part.json`, "utf8")) ?? [];
-    writeFileSync(`${target}.part.json`, text.replace("HASH", hash));
-    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toMatchObject({
-      code: "MM_USAGE",
-      message: expect.stringMatching(/^is damaged; /) as string,
-      position: { source: `${target}.part.json` },
-    });
-  });
-
-  it("compresses when all is there, and goes on before that", async () => {
-    let turn = 0;
-    const api = await serveOnLoopback((url, response) => {
-      if (++turn === 4) response.writeHead(403);
-      response.end(resuming(url));
-    });
-    const target = join(scratchDir(), "index.cdx.gz");
-    const options = { ...FAST, linesPerPage: 4 };
-    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("403");
-    const summary = await harvestIndex(api, [QUERY], target, options);
-    expect(summary).toMatchObject({ lines: 25, resumedLines: 8 });
-    expect(gunzipSync(readFileSync(target)).toString()).toBe(ALL);
-    expect(readdirSync(join(target, ".."))).toEqual(["index.cdx.gz"]);
+    await expect(run()).rejects.toMatchObject({ code: "MM_LIMIT", position: { line: 26 } });
   });
 
   it.skipIf(process.platform === "win32")("replaces what a link names, and no device", async () => {
-    let asked = 0;
-    const api = await serveOnLoopback((url, response) => {
-      asked++;
-      response.end(resuming(url));
-    });
-    const folder = scratchDir();
+    const { api, asked, folder } = await harvesting(resuming);
     const socket = join(folder, "socket");
     const listener = createTcpServer().listen(socket);
     onTestFinished(() => void listener.close());
@@ -407,7 +317,7 @@ describe("harvestIndex", () => {
       code: "MM_IO",
       message: "is not a plain file to continue; name a file",
     });
-    expect(asked).toBe(0);
+    expect(asked).toEqual([]);
     writeFileSync(join(folder, "file"), "old");
     symlinkSync("file", join(folder, "link"));
     await harvestIndex(api, [QUERY], join(folder, "link"), FAST);
@@ -416,68 +326,54 @@ describe("harvestIndex", () => {
   });
 
   it("says what cannot be written, and at once where the file is a folder", async () => {
-    let asked = 0;
-    const api = await serveOnLoopback((url, response) => {
-      asked++;
-      response.end(resuming(url));
-    });
-    const folder = scratchDir();
+    const { api, asked, folder, run, target } = await harvesting(resuming);
     const isError = (source: string) => ({ code: "MM_IO", position: { source } });
-    await expect(harvestIndex(api, [QUERY], folder, FAST)).rejects.toMatchObject(isError(folder));
-    expect(asked).toBe(0);
-    const target = join(folder, "index.cdx");
+    const intoFolder = harvestIndex(api, [QUERY], folder, FAST);
+    await expect(intoFolder).rejects.toMatchObject(isError(folder));
+    expect(asked).toEqual([]);
     mkdirSync(`${target}.part.json`);
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject(
-      isError(`${target}.part.json`),
-    );
+    await expect(run()).rejects.toMatchObject(isError(`${target}.part.json`));
   });
 
   it("only makes the file where a run got everything and could not write it", async () => {
-    const folder = scratchDir();
-    const target = join(folder, "index.cdx");
-    let asked = 0;
-    const api = await serveOnLoopback((url, response) => {
-      if (++asked === 2) mkdirSync(target);
-      response.end(resuming(url));
+    const { asked, folder, run, target, text } = await harvesting((url, turn) => {
+      if (turn === 2) mkdirSync(target);
+      return resuming(url);
     });
-    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toThrow("is a directory");
+    await expect(run()).rejects.toThrow("is a directory");
     rmdirSync(target);
-    const summary = await harvestIndex(api, [QUERY], target, FAST);
-    expect(summary).toMatchObject({ lines: 25, resumedLines: 25, requests: 0 });
-    expect(asked).toBe(2);
-    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(await run()).toMatchObject({ lines: 25, resumedLines: 25, requests: 0 });
+    expect(asked).toHaveLength(2);
+    expect(text()).toBe(ALL);
     expect(readdirSync(folder)).toEqual(["index.cdx"]);
   });
 
   it("refuses a second run of the same at once, and not the next", async () => {
-    const folder = scratchDir();
-    const target = join(folder, "index.cdx");
     let second: Promise<unknown> | undefined;
-    const api = await serveOnLoopback((url, response) => {
-      second ??= harvestIndex(api, [QUERY], target, FAST).catch((error: unknown) => error);
-      void second.then(() => response.end(resuming(url)));
+    const { folder, run, text } = await harvesting((url, _turn, response) => {
+      second ??= run().catch((error: unknown) => error);
+      return second.then(() => response.end(resuming(url)));
     });
-    await harvestIndex(api, [QUERY], target, FAST);
+    await run();
     expect(await second).toMatchObject({
       code: "MM_IO",
       message: expect.stringContaining("another run is using it"),
     });
-    expect(readFileSync(target, "utf8")).toBe(ALL);
-    await harvestIndex(api, [QUERY], target, FAST);
+    expect(text()).toBe(ALL);
+    await run();
     expect(readdirSync(folder)).toEqual(["index.cdx"]);
   });
 
   it("waits between requests, and stops when told to", async () => {
     const times: number[] = [];
     const controller = new AbortController();
-    const api = await serveOnLoopback((url, response) => {
+    const { run } = await harvesting((url, turn) => {
       times.push(performance.now());
-      if (times.length === 3) controller.abort(new Error("stop"));
-      response.end(resuming(url));
+      if (turn === 3) controller.abort(new Error("stop"));
+      return resuming(url);
     });
-    const target = join(scratchDir(), "index.cdx");
-    const options = { ...FAST, linesPerPage: 2, intervalMs: 60, signal: controller.signal };
-    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("stop");
+    const options = { linesPerPage: 2, intervalMs: 60, signal: controller.signal };
+    await expect(run(options)).rejects.toThrow("stop");
     expect(times).toHaveLength(3);
     for (let i = 1; i < times.length; i++) expect(times[i] - times[i - 1]).toBeGreaterThan(50);
   });
@@ -485,8 +381,7 @@ describe("harvestIndex", () => {
 
 describe("mementomap harvest", () => {
   it("fetches an index that generate makes a map from", async () => {
-    const api = await serveOnLoopback((url, response) => response.end(resuming(url)));
-    const index = join(scratchDir(), "index.cdx");
+    const { api, target: index } = await harvesting(resuming);
     const words = ["harvest", api, "--url", "a.com", "--match", "domain", "--interval", "0"];
     const harvested = await runCli([...words, "-o", index]);
     expect(harvested).toMatchObject({ code: 0, stdout: "" });
@@ -496,13 +391,12 @@ describe("mementomap harvest", () => {
   });
 
   it("shows on a terminal that something comes", async () => {
-    const api = await serveOnLoopback((url, response) => {
-      if (url.searchParams.has("showNumPages")) return void response.end(ALL);
+    const { api, target: index } = await harvesting((url, _turn, response) => {
+      if (isProbe(url)) return ALL;
       response.write(ALL);
-      setTimeout(() => response.end(ALL), 300);
+      return setTimeout(() => response.end(ALL), 300);
     });
     const words = ["harvest", api, "--url", "a.com", "--interval", "0"];
-    const index = join(scratchDir(), "index.cdx");
     const { stderr } = await runCli([...words, "-o", index], { isTTY: true });
     const drawn = stderr.split("\r\u001b[2K");
     expect(drawn[1]).toMatch(/^fetching \d.*\/s$/);

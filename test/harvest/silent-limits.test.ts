@@ -1,17 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { HarvestOptions, HarvestSummary } from "../../src/harvest/harvest-index.ts";
-import { harvestIndex } from "../../src/harvest/harvest-index.ts";
-import { serveOnLoopback } from "../support/http-server.ts";
+import type { HarvestSummary } from "../../src/harvest/harvest-index.ts";
 import { runCli } from "../support/run-cli.ts";
-import { scratchDir } from "../support/scratch.ts";
-
-const FAST: HarvestOptions = {
-  intervalMs: 0,
-  backOff: { retries: 1, firstMs: 1, longestMs: 1 },
-};
+import { harvesting, isProbe } from "./harvesting.ts";
 
 /** What a CDX server goes by, besides `url`. */
 interface Manner {
@@ -52,23 +44,20 @@ function answer(
     .join("");
 }
 
+const DOMAIN = [{ url: "a.com", match: "domain" as const }];
+const ONE_TRY = { backOff: { retries: 1, firstMs: 1, longestMs: 1 } };
+
 async function harvest(
   rows: readonly string[],
   manner: Manner,
-  options: HarvestOptions = {},
 ): Promise<{ readonly summary: HarvestSummary; readonly text: string; readonly asked: URL[] }> {
-  const asked: URL[] = [];
-  const api = await serveOnLoopback((url, response) => {
-    asked.push(url);
-    const text = answer(rows, url, manner);
-    if (text === undefined) response.writeHead(400);
-    response.end(text ?? "not implemented");
-  });
-  const target = join(scratchDir(), "index.cdx");
-  const queries = [{ url: "a.com", match: "domain" as const }];
-  const summary = await harvestIndex(api, queries, target, { ...FAST, ...options });
-  expect(readdirSync(join(target, ".."))).toEqual(["index.cdx"]);
-  return { summary, text: readFileSync(target, "utf8"), asked };
+  const { asked, folder, run, text } = await harvesting(
+    (url, _turn, response) =>
+      answer(rows, url, manner) ?? response.writeHead(400).end("not implemented"),
+  );
+  const summary = await run(ONE_TRY, DOMAIN);
+  expect(readdirSync(folder)).toEqual(["index.cdx"]);
+  return { summary, text: text(), asked };
 }
 
 /** Rows in the order of an index. */
@@ -146,28 +135,23 @@ describe("a server with a silent limit", () => {
 
   it("is not suspected where the server only seems to have resume keys", async () => {
     const rows = makeRows(12_500, 300, 600);
-    const api = await serveOnLoopback((url, response) => {
-      const isProbe = url.searchParams.has("showNumPages");
-      response.end(isProbe ? "1\n" : answer(rows, url, { ...PYWB, cap: Infinity }));
-    });
-    const target = join(scratchDir(), "index.cdx");
-    const queries = [{ url: "a.com", match: "domain" as const }];
-    const summary = await harvestIndex(api, queries, target, FAST);
-    expect(sortedLines(readFileSync(target, "utf8"))).toEqual(rows);
+    const { run, text } = await harvesting((url) =>
+      isProbe(url) ? "1\n" : answer(rows, url, { ...PYWB, cap: Infinity }),
+    );
+    const summary = await run(ONE_TRY, DOMAIN);
+    expect(sortedLines(text())).toEqual(rows);
     expect(summary.sampleReason).toBeUndefined();
   });
 
   it("of pages gives a sample", async () => {
     const rows = makeRows(9000, 9000, 600);
-    const api = await serveOnLoopback((url, response) => {
-      if (url.searchParams.has("showNumPages")) return void response.end('{"pages": 3}');
+    const { run } = await harvesting((url) => {
+      if (isProbe(url)) return '{"pages": 3}';
       const page = Number(url.searchParams.get("page"));
       const some = rows.slice(page * 3000, page * 3000 + 3000);
-      response.end(answer(some, url, { ...PYWB, cap: 1000 }));
+      return answer(some, url, { ...PYWB, cap: 1000 });
     });
-    const target = join(scratchDir(), "index.cdx");
-    const queries = [{ url: "a.com", match: "domain" as const }];
-    const summary = await harvestIndex(api, queries, target, FAST);
+    const summary = await run(ONE_TRY, DOMAIN);
     expect(summary.sampleReason).toMatch(/stopped at 1,000 rows: captures/);
   });
 });
@@ -176,10 +160,7 @@ describe("mementomap harvest", () => {
   it("warns of a sample, exits with 1, and generate makes a map of at least its rows", async () => {
     const rows = makeRows(3000, 300, 600);
     const manner = { limit: true, times: false, reverse: false, cap: 1000 };
-    const api = await serveOnLoopback((url, response) => {
-      response.end(answer(rows, url, manner));
-    });
-    const target = join(scratchDir(), "index.cdx");
+    const { api, target } = await harvesting((url) => answer(rows, url, manner));
     const words = ["--url", "a.com", "--match", "domain", "--interval", "0", "-o", target];
     const { code, stderr } = await runCli(["harvest", api, ...words]);
     expect(code).toBe(1);
@@ -191,28 +172,24 @@ describe("mementomap harvest", () => {
   });
 
   it("refuses an empty index, and leaves nothing behind", async () => {
-    const api = await serveOnLoopback((_url, response) => {
-      response.end("");
-    });
-    const target = join(scratchDir(), "index.cdx");
+    const { api, folder, target } = await harvesting(() => "");
     const words = ["harvest", `${api}/wbe/cdx`, "--url", "a.com", "--interval", "0", "-o", target];
     const { code, stderr } = await runCli(words);
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /no captures of "a\.com"; check the name of the collection.*MM_NOT_FOUND/,
     );
-    expect(readdirSync(join(target, ".."))).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
     expect((await runCli([...words, "--force"])).code).toBe(0);
     expect(existsSync(target)).toBe(true);
   });
 
   it("says where the API of pywb is when the server answers with HTML", async () => {
     let status = 200;
-    const api = await serveOnLoopback((_url, response) => {
+    const { api, target } = await harvesting((_url, _turn, response) => {
       response.writeHead(status, { "content-type": "text/html" });
-      response.end("<!DOCTYPE html>\n<html><body>Search</body></html>\n");
+      return "<!DOCTYPE html>\n<html><body>Search</body></html>\n";
     });
-    const target = join(scratchDir(), "index.cdx");
     const words = ["--url", "a.com", "--interval", "0", "-o", target];
     for (const [code, message] of [
       [200, "MM_BAD_INPUT"],
