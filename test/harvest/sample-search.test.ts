@@ -1,19 +1,17 @@
-import {
-  appendFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isMementoMapError } from "../../src/errors.ts";
+import { MAX_LINE_BYTES } from "../../src/bytes/lines.ts";
 import type { SampleSearchOptions, SampleSearchSummary } from "../../src/harvest/sample-search.ts";
-import { sampleSearch } from "../../src/harvest/sample-search.ts";
+import {
+  foundLine,
+  parseSearchAnswer,
+  sampleSearch,
+  searchUrl,
+} from "../../src/harvest/sample-search.ts";
 import { Interrupt } from "../../src/interruption.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -40,101 +38,94 @@ function results(word: string): string {
   return JSON.stringify({ response_items: [...items, { title: "nothing" }] });
 }
 
-/** A search that fails for good at some of its requests, counted from 1. */
-async function searchServer(
+/** A search that fails for good at some of its requests, counted from 1, and a file to sample into. */
+async function sampling(
   failsAt: readonly number[] = [],
   fail: (response: ServerResponse) => void = (response) => void response.writeHead(403).end(),
-): Promise<{ readonly api: string; readonly asked: string[] }> {
+) {
   const asked: string[] = [];
   let requests = 0;
-  const api = await serveOnLoopback((url, response) => {
+  const server = await serveOnLoopback((url, response) => {
     if (failsAt.includes(++requests)) return fail(response);
     const word = url.searchParams.get("q") ?? "";
     asked.push(word);
     response.end(results(word));
   });
-  return { api: `${api}/search`, asked };
+  const api = `${server}/search`;
+  const folder = scratchDir();
+  const target = join(folder, "sample.cdxj");
+  return {
+    api,
+    asked,
+    folder,
+    target,
+    run: (options: Partial<SampleSearchOptions> = {}) =>
+      sampleSearch(api, target, { ...OPTIONS, ...options }),
+    /** What was found; the address is that of another server. */
+    text: () => readFileSync(target, "utf8").replace(/"source":"[^"]*"/, '"source":""'),
+  };
 }
 
-/** What a sample without a stop finds; the address is that of another server. */
-async function unstopped(options: SampleSearchOptions): Promise<{ text: string; asked: string[] }> {
-  const { api, asked } = await searchServer();
-  const target = join(scratchDir(), "sample.cdxj");
-  await sampleSearch(api, target, options);
-  return { text: withoutSource(readFileSync(target, "utf8")), asked };
+/** What a sample without a stop finds. */
+async function unstopped(
+  options: Partial<SampleSearchOptions> = {},
+): Promise<{ text: string; asked: string[] }> {
+  const { run, text, asked } = await sampling();
+  await run(options);
+  return { text: text(), asked };
 }
 
-function withoutSource(text: string): string {
-  return text.replace(/"source":"[^"]*"/, '"source":""');
+/** A sample that was begun and got a few of the words. */
+async function begun(failsAt = 4): ReturnType<typeof sampling> {
+  const sample = await sampling([failsAt]);
+  await expect(sample.run()).rejects.toThrow("403");
+  return sample;
 }
 
 const MAX_FAILURES = 5;
 
-/** Gives the same command again until it is done. */
-async function repeated(
-  api: string,
-  target: string,
-): Promise<{ summary: SampleSearchSummary; failures: Failure[] }> {
-  const failures: Failure[] = [];
-  for (;;) {
-    try {
-      return { summary: await sampleSearch(api, target, OPTIONS), failures };
-    } catch (error) {
-      if (failures.length > MAX_FAILURES) throw error;
-      const code = isMementoMapError(error) ? error.code : String(error);
-      const part = existsSync(`${target}.part`) ? readFileSync(`${target}.part`, "utf8") : "";
-      const lines = Math.max(0, part.split("\n").length - 2);
-      failures.push({ code, hasIndex: existsSync(target), lines });
-    }
-  }
-}
-
-interface Failure {
-  readonly code: string;
-  readonly hasIndex: boolean;
-  /** Captures that were kept. */
-  readonly lines: number;
-}
-
 describe("sampleSearch", () => {
   it("goes on after any failure, and finds what it would have found without", async () => {
-    const whole = await unstopped(OPTIONS);
+    const whole = await unstopped();
     expect(whole.asked).toHaveLength(12);
-    const failures = fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { maxLength: MAX_FAILURES });
+    const failing = fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { maxLength: MAX_FAILURES });
     await fc.assert(
-      fc.asyncProperty(failures, async (failsAt) => {
-        const { api, asked } = await searchServer(failsAt);
-        const target = join(scratchDir(), "sample.cdxj");
-        const { summary, failures } = await repeated(api, target);
-        for (const failure of failures) {
-          expect(failure).toMatchObject({ code: "MM_HTTP", hasIndex: false });
+      fc.asyncProperty(failing, async (failsAt) => {
+        const { asked, folder, run, target, text } = await sampling(failsAt);
+        const failures: [error: string, hasIndex: boolean][] = [];
+        let resumedLines = 0;
+        let summary: SampleSearchSummary | undefined;
+        for (let tries = 0; summary === undefined; tries++) {
+          summary = await run().catch((error: unknown) => {
+            if (tries > MAX_FAILURES) throw error;
+            failures.push([String(error), existsSync(target)]);
+            const part = existsSync(`${target}.part`) ? readFileSync(`${target}.part`, "utf8") : "";
+            resumedLines = Math.max(0, part.split("\n").length - 2);
+            return undefined;
+          });
         }
-        const resumedLines = failures.at(-1)?.lines ?? 0;
-        expect(withoutSource(readFileSync(target, "utf8"))).toBe(whole.text);
+        for (const failure of failures) {
+          expect(failure).toEqual([expect.stringContaining("answered 403"), false]);
+        }
+        expect(text()).toBe(whole.text);
         expect(asked).toEqual(whole.asked);
-        expect(summary).toMatchObject({ searches: 12, leftOut: 12, resumedLines });
-        expect(summary.lines).toBe(whole.text.split("\n").length - 2);
-        expect(readdirSync(join(target, ".."))).toEqual(["sample.cdxj"]);
+        const lines = whole.text.split("\n").length - 2;
+        expect(summary).toMatchObject({ searches: 12, leftOut: 12, resumedLines, lines });
+        expect(readdirSync(folder)).toEqual(["sample.cdxj"]);
       }),
       { numRuns: 20 },
     );
   });
 
   it("goes on behind the last whole search after a process was killed", async () => {
-    const whole = await unstopped(OPTIONS);
-    const { api } = await searchServer([6]);
-    const target = join(scratchDir(), "sample.cdxj");
-    await expect(sampleSearch(api, target, OPTIONS)).rejects.toThrow("403");
+    const { run, target, text } = await begun(6);
     appendFileSync(`${target}.part`, "half a li");
-    await sampleSearch(api, target, OPTIONS);
-    expect(withoutSource(readFileSync(target, "utf8"))).toBe(whole.text);
+    await run();
+    expect(text()).toBe((await unstopped()).text);
   });
 
   it("leaves nothing behind where no search was answered", async () => {
-    const { api } = await searchServer([1]);
-    const target = join(scratchDir(), "sample.cdxj");
-    await expect(sampleSearch(api, target, OPTIONS)).rejects.toThrow("403");
-    expect(readdirSync(join(target, ".."))).toEqual([]);
+    expect(readdirSync((await begun(1)).folder)).toEqual([]);
   });
 
   it.each<[string, Partial<SampleSearchOptions>]>([
@@ -144,63 +135,35 @@ describe("sampleSearch", () => {
     ["last date", { to: "2008" }],
     ["number of results", { resultsPerSearch: 10 }],
   ])("does not go on with another %s", async (_what, others) => {
-    const { api } = await searchServer([4]);
-    const target = join(scratchDir(), "sample.cdxj");
-    await expect(sampleSearch(api, target, OPTIONS)).rejects.toThrow("403");
-    await expect(sampleSearch(api, target, { ...OPTIONS, ...others })).rejects.toMatchObject({
+    const { run, target } = await begun();
+    await expect(run(others)).rejects.toMatchObject({
       code: "MM_USAGE",
       message: expect.stringMatching(/^is of another harvest; give another -o/) as string,
       position: { source: `${target}.part.json` },
     });
     // Nor does anything become of what was found.
-    expect(await sampleSearch(api, target, OPTIONS)).toMatchObject({ searches: 12 });
+    expect(await run()).toMatchObject({ searches: 12 });
   });
 
   it("goes on to more searches than were asked for first, not to fewer than were made", async () => {
-    const more = await unstopped({ ...OPTIONS, searches: 15 });
-    const { api } = await searchServer([6]);
-    const target = join(scratchDir(), "sample.cdxj");
-    await expect(sampleSearch(api, target, OPTIONS)).rejects.toThrow("403");
-    await expect(sampleSearch(api, target, { ...OPTIONS, searches: 4 })).rejects.toMatchObject({
+    const { run, text } = await begun(6);
+    await expect(run({ searches: 4 })).rejects.toMatchObject({
       code: "MM_USAGE",
       message: expect.stringMatching(/^was begun, and 5 searches were made for it; /) as string,
     });
-    await sampleSearch(api, target, { ...OPTIONS, searches: 15 });
-    expect(withoutSource(readFileSync(target, "utf8"))).toBe(more.text);
-  });
-
-  it.each<[string, (target: string) => void, RegExp]>([
-    [
-      "words are none",
-      (target) => {
-        const text = readFileSync(`${target}.part.json`, "utf8");
-        writeFileSync(`${target}.part.json`, text.replace('"words":[', '"words":[1,'));
-      },
-      /^is damaged; /,
-    ],
-    ["captures are gone", (target) => rmSync(`${target}.part`), /^is gone, which has the beg/],
-  ])("says that it cannot go on where the %s", async (_what, damage, message) => {
-    const { api } = await searchServer([4]);
-    const target = join(scratchDir(), "sample.cdxj");
-    await expect(sampleSearch(api, target, OPTIONS)).rejects.toThrow("403");
-    damage(target);
-    await expect(sampleSearch(api, target, OPTIONS)).rejects.toMatchObject({
-      code: "MM_USAGE",
-      message: expect.stringMatching(message) as string,
-    });
+    await run({ searches: 15 });
+    expect(text()).toBe((await unstopped({ searches: 15 })).text);
   });
 
   it.each([
     ["<html>please wait</html>", "MM_BAD_INPUT"],
     ['{"response_items": "none"}', "MM_BAD_INPUT"],
     ["", "MM_BAD_INPUT"],
-  ])("stops at an answer that is none, and goes on when it is: %j", async (text, code) => {
-    const whole = await unstopped(OPTIONS);
-    const { api } = await searchServer([5], (response) => void response.end(text));
-    const target = join(scratchDir(), "sample.cdxj");
-    await expect(sampleSearch(api, target, OPTIONS)).rejects.toMatchObject({ code });
-    await sampleSearch(api, target, OPTIONS);
-    expect(withoutSource(readFileSync(target, "utf8"))).toBe(whole.text);
+  ])("stops at an answer that is none, and goes on when it is: %j", async (answer, code) => {
+    const { run, text } = await sampling([5], (response) => void response.end(answer));
+    await expect(run()).rejects.toMatchObject({ code });
+    await run();
+    expect(text()).toBe((await unstopped()).text);
   });
 
   it("ends when all words it knows were searched for", async () => {
@@ -212,8 +175,8 @@ describe("sampleSearch", () => {
   });
 
   it("keeps no password in the index", async () => {
-    const { api } = await searchServer();
-    const target = join(scratchDir(), "sample.cdxj.gz");
+    const { api, folder } = await sampling();
+    const target = join(folder, "sample.cdxj.gz");
     await sampleSearch(api.replace("//", "//me:secret@"), target, OPTIONS);
     const [meta] = gunzipSync(readFileSync(target)).toString().split("\n");
     expect(meta).toBe(`!meta ${JSON.stringify({ sample: true, source: api })}`);
@@ -294,3 +257,104 @@ describe("mementomap harvest --search", () => {
     expect(readdirSync(folder).toSorted()).toEqual(["a.cdxj", "b.cdxj"]);
   });
 });
+
+const ITEM = {
+  title: "O mar",
+  snippet: "<em>mar</em> &amp; <b class='x'>sol</b>",
+  originalURL: "http://a.pt/x",
+  tstamp: "20080101000000",
+  mimeType: "text/html",
+  statusCode: 200,
+};
+
+function answerOf(...items: unknown[]): string {
+  return JSON.stringify({ response_items: items });
+}
+
+describe("searchUrl", () => {
+  it("asks for any word, and keeps what the address says", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (word) => {
+        const url = new URL(searchUrl("https://a.pt/search?lang=pt", { word, maxItems: 9 }));
+        expect(url.searchParams.get("q")).toBe(word);
+        expect([...url.searchParams.keys()]).toEqual(["lang", "q", "maxItems"]);
+      }),
+    );
+  });
+
+  it("passes dates on", () => {
+    const search = { word: "mar", maxItems: 9, from: "2008", to: "2009" };
+    expect(searchUrl("https://a.pt/search", search)).toBe(
+      "https://a.pt/search?q=mar&maxItems=9&from=2008&to=2009",
+    );
+  });
+});
+
+describe("parseSearchAnswer", () => {
+  it("finds captures, and the text about them without marks", () => {
+    const { captures, leftOut } = parseSearchAnswer(answerOf(ITEM), "test");
+    expect(leftOut).toBe(0);
+    expect(captures).toEqual([
+      {
+        uri: "http://a.pt/x",
+        date: "20080101000000",
+        mime: "text/html",
+        status: "200",
+        text: expect.stringMatching(/^O mar +mar +sol +$/) as string,
+      },
+    ]);
+  });
+
+  it.each([
+    [{ ...ITEM, originalURL: undefined }],
+    [{ ...ITEM, originalURL: " \n" }],
+    [{ ...ITEM, originalURL: ["http://a.pt/"] }],
+    [{ ...ITEM, originalURL: `http://a.pt/${"x".repeat(16_400)}` }],
+    [{ ...ITEM, tstamp: "2008" }],
+    [{ ...ITEM, tstamp: null }],
+    [null],
+    ["http://a.pt/"],
+    [[ITEM]],
+  ])("leaves out what is of no use, and counts it", (item) => {
+    const { captures, leftOut } = parseSearchAnswer(answerOf(item, ITEM), "test");
+    expect([captures.length, leftOut]).toEqual([1, 1]);
+  });
+
+  it.each(["", "<html>", "[]", "null", '{"response_items": {}}', '{"response_items": [', "7"])(
+    "refuses %j",
+    (text) => {
+      expect(() => parseSearchAnswer(text, "test")).toThrow(
+        expect.objectContaining({ code: "MM_BAD_INPUT", position: { source: "test" } }),
+      );
+    },
+  );
+
+  it("takes anything that has items, and makes lines of it that can be read", () => {
+    const text = fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue());
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text, text)), (rows) => {
+        const all = rows.map(([originalURL, mimeType, statusCode]) => ({
+          ...ITEM,
+          originalURL,
+          mimeType,
+          statusCode,
+        }));
+        const { captures, leftOut } = parseSearchAnswer(answerOf(...all), "test");
+        expect(captures.length + leftOut).toBe(rows.length);
+        for (const capture of captures) expect(foundLine(capture)).toMatch(LINE);
+      }),
+    );
+  });
+
+  it("makes no line that is too long", () => {
+    const long = "\u0001\uffff".repeat(50_000);
+    const uri = `http://a.pt/${"\uffff".repeat(16_000)}`;
+    const item = { ...ITEM, originalURL: uri, mimeType: long, statusCode: long, title: long };
+    const [capture] = parseSearchAnswer(answerOf(item), "test").captures;
+    expect(new TextEncoder().encode(foundLine(capture)).length).toBeLessThan(MAX_LINE_BYTES);
+    expect(capture.text.length).toBeLessThan(40_000);
+  });
+});
+
+/** A key without blanks, a date and an object, all in one line. */
+const LINE = /^\S+ \d{14} \{"url":[^\n\r]*\}$/;
