@@ -21,9 +21,12 @@ interface Harvesting {
   readonly asked: URL[];
   readonly folder: string;
   readonly target: string;
-  run(options?: HarvestOptions, queries?: readonly CdxQuery[]): Promise<HarvestSummary>;
+  readonly run: (
+    options?: HarvestOptions,
+    queries?: readonly CdxQuery[],
+  ) => Promise<HarvestSummary>;
   /** What was fetched. */
-  text(): string;
+  readonly text: () => string;
 }
 
 /**
