@@ -16,7 +16,7 @@ import {
 } from "../ukvs/row.ts";
 import { decide, type KeyAnswer, verdictOf } from "./decide.ts";
 import { hashOf, sameBytes } from "./hash-table.ts";
-import { RowIndexer, type RowIndex } from "./row-index.ts";
+import { RowIndex } from "./row-index.ts";
 import type { KeySource, Verdict } from "./source.ts";
 
 /** A few milliseconds of work: the first rows put into a table cost a page fault each. */
@@ -50,8 +50,7 @@ export class IndexedSource implements KeySource {
     this.#page = page;
   }
 
-  static #of(indexer: RowIndexer): IndexedSource {
-    const index = indexer.finish();
+  static #of(index: RowIndex): IndexedSource {
     return new IndexedSource(index, PageRange.of(index.head.headers, index.layout.source));
   }
 
@@ -63,10 +62,9 @@ export class IndexedSource implements KeySource {
    *   MM_EMPTY for a map that is not whole.
    */
   static of(bytes: Uint8Array, source: string = "memory"): IndexedSource {
-    const indexer = new RowIndexer(bytes, source);
-    indexer.advance(bytes.length);
-    while (indexer.advance(bytes.length));
-    return IndexedSource.#of(indexer);
+    const index = new RowIndex(bytes, source);
+    while (index.advance(bytes.length));
+    return IndexedSource.#of(index);
   }
 
   /** As `of`, for programs that may not stand still: `pause` is awaited every few milliseconds. */
@@ -74,9 +72,9 @@ export class IndexedSource implements KeySource {
     bytes: Uint8Array,
     { source = "memory", pause }: { readonly source?: string; readonly pause: () => Promise<void> },
   ): Promise<IndexedSource> {
-    const indexer = new RowIndexer(bytes, source);
-    while (indexer.advance(SLICE_BYTES)) await pause();
-    return IndexedSource.#of(indexer);
+    const index = new RowIndex(bytes, source);
+    while (index.advance(SLICE_BYTES)) await pause();
+    return IndexedSource.#of(index);
   }
 
   /** The same rows, of which a page says what they say by themselves: others may be on other pages. */
@@ -87,34 +85,27 @@ export class IndexedSource implements KeySource {
   open(key: Key, period?: DatetimeRange): number {
     const { index } = this;
     this.#period = period;
-    key.pageHash = 0;
-    key.host = -1;
-    if (this.#page !== undefined) {
-      key.below = -1;
-      key.spreads = -1;
-      key.hostsBelow = -1;
-    }
     if (key.hostEnd < 0) return 0;
     if (key.hostHash === 0) key.hostHash = hashOf(key.view, 0, key.hostEnd, 0);
-    const host = index.hosts.find(key.hostHash, key.view, 0, key.hostEnd);
-    key.host = host;
+    key.host = index.findHost(key.hostHash, key.view, key.hostEnd);
+    // Of one page all keys are asked for, so that what may be on another is refused.
     if (this.#page !== undefined) return 0;
-    key.below = host < 0 ? 0 : index.hosts.below(host);
+    key.below = key.host < 0 ? 0 : index.below(key.host);
     key.spreads = index.spreads;
     key.hostsBelow = index.hostsBelow;
-    return host < 0 && (index.spreads | index.hostsBelow) === 0 ? NONE : 0;
+    return key.host < 0 && (index.spreads | index.hostsBelow) === 0 ? NONE : 0;
   }
 
   openAll(keys: readonly Key[], count: number, opened: Int32Array, period?: DatetimeRange): void {
-    const { pages, bytes, hosts } = this.index;
-    const { places, mask } = pages;
+    const { index } = this;
+    const { bytes } = index;
+    const { places, mask } = index.pages;
     // In loops as short as these, the processor waits for the memory of many keys at once.
     for (let i = 0; i < count; i++) {
       const key = keys[i];
       if (key.hostEnd >= 0) key.hostHash = hashOf(key.view, 0, key.hostEnd, 0);
     }
-    for (let i = 0; i < count; i++) keys[i].touched = hosts.likely(keys[i].hostHash);
-    for (let i = 0; i < count; i++) keys[i].touched = hosts.touch(keys[i].touched);
+    for (let i = 0; i < count; i++) keys[i].touched = index.touchHost(keys[i].hostHash);
     for (let i = 0; i < count; i++) opened[i] = this.open(keys[i], period);
     for (let i = 0; i < count; i++) if (keys[i].host >= 0) this.#hashPage(keys[i]);
     for (let i = 0; i < count; i++) {
@@ -203,13 +194,14 @@ export class IndexedSource implements KeySource {
   #folderRow(key: Key, folder: number): number {
     const { host, hostEnd } = key;
     if (host < 0) return NONE;
-    const { hosts, wildcards, bytes } = this.index;
+    const { index } = this;
+    const { bytes } = index;
     const end = key.folderEnds[folder];
-    let low = hosts.firstWildcard(host);
-    let high = hosts.firstWildcard(host + 1);
+    let low = index.firstWildcard(host);
+    let high = index.firstWildcard(host + 1);
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const row = wildcards.values[middle];
+      const row = index.wildcard(middle);
       let i = hostEnd + 1;
       while (i < end && bytes[row + i] === key.bytes[i]) i++;
       let order = i < end ? bytes[row + i] - key.bytes[i] : bytes[row + i] - SLASH;
@@ -244,14 +236,8 @@ export class IndexedSource implements KeySource {
       return row < 0 ? this.#find(index.pages, hash, view, end) : row;
     }
     const hostHash = hashOf(view, 0, hostEnd, 0);
-    const host = index.hosts.find(hostHash, view, 0, hostEnd);
-    if (host < 0) return NONE;
-    return this.#find(
-      index.pages,
-      hashOf(view, hostEnd + 1, end - hostEnd - 1, hostHash),
-      view,
-      end,
-    );
+    const hash = hashOf(view, hostEnd + 1, end - hostEnd - 1, hostHash);
+    return this.#find(index.pages, hash, view, end);
   }
 
   #find({ places, mask }: RowIndex["pages"], hash: number, view: DataView, length: number): number {

@@ -1,4 +1,4 @@
-import { byteString, COMMA, LF, SLASH, STAR } from "../bytes/bytes.ts";
+import { byteString, COMMA, copyRange, countLines, LF, SLASH, STAR } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { bitOf } from "../surt/covering-keys.ts";
 import { hostEndOf } from "../surt/lookup-key.ts";
@@ -19,36 +19,11 @@ import {
 } from "../ukvs/row.ts";
 import { HashTable, hashOf, sameBytes } from "./hash-table.ts";
 
+/** So much of a map tells about how many rows it has; a table for fewer grows. */
+const SAMPLE_BYTES = 2 ** 18;
+
 /** The largest map that can be held: offsets of rows have 31 bits. */
 export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
-
-/** Where the rows of a map in memory are. Rows are known by the offsets at which they begin. */
-export interface RowIndex {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-  readonly head: MapHead;
-  readonly layout: RowLayout;
-  /** Rows of keys without `*` and of `X,*)/p`, by the hash of their path, seeded with that of the host. */
-  readonly pages: HashTable;
-  /** Rows `X,*`. There are few, so that their table stays in the cache. */
-  readonly hostWildcards: HashTable;
-  readonly hosts: HostDirectory;
-  /** Rows `…/*`, by host and in their order. */
-  readonly wildcards: GrowingInts;
-  /** Which numbers of labels some X of `X,*` has, and some X of `X,*)/p`, as masks of a key. */
-  readonly hostsBelow: number;
-  readonly spreads: number;
-  /** The longest of them, in bytes. */
-  readonly longestAbove: number;
-  readonly records: number;
-  readonly keyCount: number;
-  /** Whether some key has a query. */
-  readonly hasQueries: boolean;
-  /** Whether the rows of some key need a closer look to know whether they decide. */
-  readonly hasOddRows: boolean;
-  /** Whether some key has several rows. */
-  readonly hasSeveralRows: boolean;
-}
 
 /** Numbers at the end of which others can be put. */
 class GrowingInts {
@@ -66,111 +41,44 @@ class GrowingInts {
 }
 
 /**
- * The hosts of a map by number. Their names stand side by side, 20 bytes each, so that the hosts which
- * are asked for stay in the cache: nine lookups in ten end here.
+ * Where the rows of a map in memory are, which are known by the offsets at which they begin. Reads all of
+ * them, and checks them.
  */
-class HostDirectory {
-  readonly #table = new HashTable(0);
-  #names: Uint8Array = new Uint8Array(65_536);
-  #view = new DataView(this.#names.buffer);
-  /** Where each name begins; behind the last where it ends. */
-  readonly #starts = new GrowingInts();
-  /** Where the wildcards of each host begin among all; behind the last host, how many there are. */
-  readonly #wildcards = new GrowingInts();
-  /** The depths of the folders that each host has wildcards for, as masks of a key. */
-  readonly #below = new GrowingInts();
-
-  constructor() {
-    this.#starts.push(0);
-  }
-
-  get count(): number {
-    return this.#below.length;
-  }
-
-  /** Adds the host `bytes[start, start + length)`; `wildcards` is how many the hosts before have. */
-  add(hash: number, bytes: Uint8Array, start: number, length: number, wildcards: number): void {
-    const at = this.#starts.values[this.count];
-    if (at + length > this.#names.length) {
-      const larger = new Uint8Array(2 * (at + length));
-      larger.set(this.#names);
-      this.#names = larger;
-      this.#view = new DataView(larger.buffer);
-    }
-    for (let i = 0; i < length; i++) this.#names[at + i] = bytes[start + i];
-    this.#table.add(hash, this.count);
-    this.#starts.push(at + length);
-    this.#wildcards.push(wildcards);
-    this.#below.push(0);
-  }
-
-  /** Notes that the host that was added last has a wildcard for a folder of this depth. */
-  addWildcard(depth: number): void {
-    this.#below.values[this.count - 1] |= bitOf(depth);
-  }
-
-  /** Call it once, when all are added. */
-  settle(wildcards: number): void {
-    this.#wildcards.push(wildcards);
-    this.#table.settle();
-  }
-
-  /** The number of the host `view[start, start + length)`; -1 where it has no rows. */
-  find(hash: number, view: DataView, start: number, length: number): number {
-    const { places, mask } = this.#table;
-    const starts = this.#starts.values;
-    for (let place = hash & mask; places[2 * place] !== 0; place = (place + 1) & mask) {
-      if (places[2 * place] !== hash) continue;
-      const host = places[2 * place + 1];
-      const name = starts[host];
-      const isFound =
-        starts[host + 1] - name === length && sameBytes(this.#view, name, view, start, length);
-      if (isFound) return host;
-    }
-    return -1;
-  }
-
-  /** The host that has the first place for a hash; 0 where none has. */
-  likely(hash: number): number {
-    const { places, mask } = this.#table;
-    return places[2 * (hash & mask) + 1];
-  }
-
-  /** Reads the name of a host, so that it is in the cache. */
-  touch(host: number): number {
-    return this.#names[this.#starts.values[host]];
-  }
-
-  below(host: number): number {
-    return this.#below.values[host];
-  }
-
-  firstWildcard(host: number): number {
-    return this.#wildcards.values[host];
-  }
-}
-
-/** Reads all rows of a map, checks them, and notes where they are. */
-export class RowIndexer {
-  #bytes: Uint8Array;
-  #view: DataView;
-  readonly #head: MapHead;
-  readonly #layout: RowLayout;
-  readonly #isPlainLayout: boolean;
+export class RowIndex {
+  bytes: Uint8Array;
+  view: DataView;
+  readonly head: MapHead;
+  readonly layout: RowLayout;
+  /** Rows of keys without `*` and of `X,*)/p`, by the hash of their path, seeded with that of the host. */
+  pages: HashTable;
+  /** Rows `X,*`. There are few, so that their table stays in the cache. */
+  hostWildcards!: HashTable;
+  /** Numbers of hosts, by the hashes of their names: nine lookups in ten end here. */
+  hosts!: HashTable;
+  /** The names of hosts side by side, 20 bytes each, so that those that are asked for stay in the cache. */
+  #names!: Uint8Array;
+  #namesView!: DataView;
+  /** By host: where its name begins; where its wildcards begin among all; the depths of their folders, as a mask of a key. */
+  #nameStarts!: GrowingInts;
+  #firstWildcards!: GrowingInts;
+  #below!: GrowingInts;
+  /** Rows `…/*`, by host and in their order. */
+  #wildcards!: GrowingInts;
+  /** Which numbers of labels some X of `X,*` has, and some X of `X,*)/p`, as masks of a key. */
+  hostsBelow = 0;
+  spreads = 0;
+  /** The longest of them, in bytes. */
+  longestAbove = 0;
+  records = 0;
+  keyCount = 0;
+  /** Whether some key has a query. */
+  hasQueries = false;
+  /** Whether the rows of some key need a closer look to know whether they decide. */
+  hasOddRows = false;
+  /** Whether some key has several rows. */
+  hasSeveralRows = false;
   readonly #read = new Row();
-  #pages: HashTable;
-  #hostWildcards = new HashTable(0);
-  #hosts = new HostDirectory();
-  #wildcards = new GrowingInts();
   #row: number;
-  #records = 0;
-  #keyCount = 0;
-  #hostsBelow = 0;
-  #spreads = 0;
-  #longestAbove = 0;
-  #hasQueries = false;
-  #hasOddRows = false;
-  #hasSeveralRows = false;
   // Of the last key: where it is, its length, that of its host (0 for none), and of what is plain.
   #last = 0;
   #lastLength = 0;
@@ -188,57 +96,88 @@ export class RowIndexer {
       );
     }
     // A `Buffer` beside it would make the loops below twice as slow.
-    this.#bytes = new Uint8Array(map.buffer, map.byteOffset, map.length);
-    this.#view = new DataView(map.buffer, map.byteOffset, map.length);
-    this.#head = mapHeadOf(this.#bytes, source);
-    this.#layout = rowLayout(this.#head.headers.fields, source);
-    refuseCut(this.#head, map.length, source);
-    this.#isPlainLayout = this.#layout.fields.keys.length === 1;
-    this.#row = this.#head.recordsOffset;
-    this.#pages = new HashTable(estimateRows(this.#bytes, this.#row));
+    this.bytes = new Uint8Array(map.buffer, map.byteOffset, map.length);
+    this.view = new DataView(map.buffer, map.byteOffset, map.length);
+    this.head = mapHeadOf(this.bytes, source);
+    this.layout = rowLayout(this.head.headers.fields, source);
+    refuseCut(this.head, map.length, source);
+    this.#row = this.head.recordsOffset;
+    const sample = this.bytes.subarray(this.#row, this.#row + SAMPLE_BYTES);
+    this.pages = new HashTable((countLines(sample) * map.length) / Math.max(1, sample.length));
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.hostWildcards = new HashTable(0);
+    this.hosts = new HashTable(0);
+    this.#names = new Uint8Array(65_536);
+    this.#namesView = new DataView(this.#names.buffer);
+    this.#nameStarts = new GrowingInts();
+    this.#nameStarts.push(0);
+    this.#firstWildcards = new GrowingInts();
+    this.#below = new GrowingInts();
+    this.#wildcards = new GrowingInts();
+    this.records = 0;
+    this.keyCount = 0;
+    this.#lastLength = 0;
+    this.#hostLength = 0;
+    this.#plainLength = 0;
+  }
+
+  /** The number of the host `view[0, length)`; -1 where it has no rows. */
+  findHost(hash: number, view: DataView, length: number): number {
+    const { places, mask } = this.hosts;
+    const starts = this.#nameStarts.values;
+    for (let place = hash & mask; places[2 * place] !== 0; place = (place + 1) & mask) {
+      if (places[2 * place] !== hash) continue;
+      const host = places[2 * place + 1];
+      const start = starts[host];
+      const isFound =
+        starts[host + 1] - start === length && sameBytes(this.#namesView, start, view, 0, length);
+      if (isFound) return host;
+    }
+    return -1;
+  }
+
+  /** Reads the name of the host that has the first place for a hash, so that it is in the cache. */
+  touchHost(hash: number): number {
+    const { places, mask } = this.hosts;
+    return this.#names[this.#nameStarts.values[places[2 * (hash & mask) + 1]]];
+  }
+
+  below(host: number): number {
+    return this.#below.values[host];
+  }
+
+  /** Where the rows `…/*` of a host begin among all; those of the next one behind. */
+  firstWildcard(host: number): number {
+    const isAny = host < this.#below.length;
+    return isAny ? this.#firstWildcards.values[host] : this.#wildcards.length;
+  }
+
+  wildcard(number: number): number {
+    return this.#wildcards.values[number];
   }
 
   /**
    * Takes the next rows, about this many bytes; false when there are no more.
    *
-   * @throws MM_NOT_SORTED; MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY.
+   * @throws MM_NOT_SORTED; MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY; MM_CUT at the end
+   *   when the map states another number of records.
    */
   advance(byteCount: number): boolean {
-    const until = Math.min(this.#bytes.length, this.#row + byteCount);
+    const until = Math.min(this.bytes.length, this.#row + byteCount);
     while (this.#row < until) this.#row = this.#take(this.#row);
-    return this.#row < this.#bytes.length;
-  }
-
-  /** Call it once, after the last row. @throws MM_CUT when the map states another number of records. */
-  finish(): RowIndex {
-    checkSize(this.#head.headers.size, { records: this.#records }, this.#layout.source);
-    this.#pages.settle();
-    this.#hostWildcards.settle();
-    this.#hosts.settle(this.#wildcards.length);
-    return {
-      bytes: this.#bytes,
-      view: this.#view,
-      head: this.#head,
-      layout: this.#layout,
-      pages: this.#pages,
-      hostWildcards: this.#hostWildcards,
-      hosts: this.#hosts,
-      wildcards: this.#wildcards,
-      hostsBelow: this.#hostsBelow,
-      spreads: this.#spreads,
-      longestAbove: this.#longestAbove,
-      records: this.#records,
-      keyCount: this.#keyCount,
-      hasQueries: this.#hasQueries,
-      hasOddRows: this.#hasOddRows,
-      hasSeveralRows: this.#hasSeveralRows,
-    };
+    if (this.#row < this.bytes.length) return true;
+    checkSize(this.head.headers.size, { records: this.records }, this.layout.source);
+    for (const table of [this.pages, this.hostWildcards, this.hosts]) table.settle();
+    return false;
   }
 
   /** Takes the row at `row`; returns where the next line begins. */
   #take(row: number): number {
-    if (!this.#isPlainLayout) return this.#takeOdd(row);
-    const bytes = this.#bytes;
+    if (this.layout.fields.keys.length !== 1) return this.#takeOdd(row);
+    const bytes = this.bytes;
     const size = bytes.length;
     const shared = this.#sharedWithLast(row);
     let hostLength = this.#hostLength;
@@ -262,30 +201,30 @@ export class RowIndexer {
 
   /** Takes a row that is not plain. */
   #takeOdd(row: number): number {
-    const bytes = this.#bytes;
+    const bytes = this.bytes;
     const read = this.#read;
     try {
-      if (!readRow(bytes, row, bytes.length, this.#layout.fields, read)) return read.next;
+      if (!readRow(bytes, row, bytes.length, this.layout.fields, read)) return read.next;
       checkFrequency(bytes, read);
     } catch (error) {
       throw isMementoMapError(error) ? error.at(this.#position(row)) : error;
     }
     const { keyEnd } = read;
     const key = byteString(bytes, row, keyEnd);
-    if (ownSpelling(key, this.#layout.fields) !== key) return this.#respell();
+    if (ownSpelling(key, this.layout.fields) !== key) return this.#respell();
     const hostEnd = hostEndOf(bytes.subarray(row, keyEnd), keyEnd - row);
     this.#add(row, keyEnd, Math.max(0, hostEnd), this.#sharedWithLast(row));
     this.#plainLength = 0;
-    if (key.includes("?")) this.#hasQueries = true;
+    if (key.includes("?")) this.hasQueries = true;
     if (!read.isPlain && plainRowNext(bytes, keyEnd, bytes.length) !== read.next) {
-      this.#hasOddRows = true;
+      this.hasOddRows = true;
     }
     return read.next;
   }
 
   #sharedWithLast(row: number): number {
-    const view = this.#view;
-    const bytes = this.#bytes;
+    const view = this.view;
+    const bytes = this.bytes;
     const last = this.#last;
     const left = bytes.length - row;
     const limit = this.#lastLength < left ? this.#lastLength : left;
@@ -297,30 +236,30 @@ export class RowIndexer {
 
   /** Adds a key of which `shared` bytes are those of the last one. */
   #add(row: number, keyEnd: number, hostLength: number, shared: number): void {
-    const bytes = this.#bytes;
+    const bytes = this.bytes;
     const length = keyEnd - row;
     const isSameHost = hostLength === this.#hostLength && shared >= hostLength;
     const last = this.#last;
     const lastLength = this.#lastLength;
-    this.#records++;
+    this.records++;
     this.#last = row;
     this.#lastLength = length;
     this.#hostLength = hostLength;
     if (shared === length || (shared < lastLength && bytes[row + shared] < bytes[last + shared])) {
       if (shared !== lastLength || length !== lastLength) throw this.#unsorted(row, last);
-      this.#hasSeveralRows = true;
-      this.#hasOddRows = true;
+      this.hasSeveralRows = true;
+      this.hasOddRows = true;
       return;
     }
-    this.#keyCount++;
-    const view = this.#view;
+    this.keyCount++;
+    const view = this.view;
     if (hostLength === 0) {
       const hash = hashOf(view, row, length, 0);
       const isAbove = bytes[keyEnd - 1] === STAR && bytes[keyEnd - 2] === COMMA;
       if (isAbove) {
-        this.#hostsBelow |= this.#labelBit(row, keyEnd - 2);
-        this.#hostWildcards.add(hash, row);
-      } else this.#pages.add(hash, row);
+        this.hostsBelow |= this.#labelBit(row, keyEnd - 2);
+        this.hostWildcards.add(hash, row);
+      } else this.pages.add(hash, row);
       return;
     }
     if (!isSameHost) this.#addHost(row, hostLength);
@@ -329,74 +268,58 @@ export class RowIndexer {
       this.#wildcards.push(row);
       let depth = -1;
       for (let at = path; at < keyEnd; at++) if (bytes[at] === SLASH) depth++;
-      this.#hosts.addWildcard(depth);
-    } else this.#pages.add(hashOf(view, path, keyEnd - path, this.#hostHash), row);
+      this.#below.values[this.#below.length - 1] |= bitOf(depth);
+    } else this.pages.add(hashOf(view, path, keyEnd - path, this.#hostHash), row);
   }
 
   #addHost(row: number, length: number): void {
-    const bytes = this.#bytes;
-    this.#hostHash = hashOf(this.#view, row, length, 0);
-    this.#hosts.add(this.#hostHash, bytes, row, length, this.#wildcards.length);
+    const bytes = this.bytes;
+    this.#hostHash = hashOf(this.view, row, length, 0);
+    this.hosts.add(this.#hostHash, this.#below.length);
+    const start = this.#nameStarts.values[this.#below.length];
+    if (start + length > this.#names.length) {
+      const larger = new Uint8Array(2 * (start + length));
+      larger.set(this.#names);
+      this.#names = larger;
+      this.#namesView = new DataView(larger.buffer);
+    }
+    this.#nameStarts.push(copyRange(bytes, row, row + length, this.#names, start));
+    this.#firstWildcards.push(this.#wildcards.length);
+    this.#below.push(0);
     const end = row + length;
     if (bytes[end - 1] === STAR && bytes[end - 2] === COMMA) {
-      this.#spreads |= this.#labelBit(row, end - 2);
+      this.spreads |= this.#labelBit(row, end - 2);
     }
   }
 
   /** The bit of the labels in `bytes[start, end)`, behind which come a comma and a star. */
   #labelBit(start: number, end: number): number {
-    this.#longestAbove = Math.max(this.#longestAbove, end + 2 - start);
+    this.longestAbove = Math.max(this.longestAbove, end + 2 - start);
     let label = 0;
-    for (let at = start; at < end; at++) if (this.#bytes[at] === COMMA) label++;
+    for (let at = start; at < end; at++) if (this.bytes[at] === COMMA) label++;
     return bitOf(label);
   }
 
   /** Begins again with the map as this tool would have written it. */
   #respell(): number {
-    const { recordsOffset } = this.#head;
-    this.#bytes = respelled(this.#bytes, recordsOffset, this.#layout);
-    this.#view = new DataView(this.#bytes.buffer);
-    this.#pages = new HashTable(this.#pages.count);
-    this.#hostWildcards = new HashTable(0);
-    this.#hosts = new HostDirectory();
-    this.#wildcards = new GrowingInts();
-    this.#records = 0;
-    this.#keyCount = 0;
-    this.#lastLength = 0;
-    this.#hostLength = 0;
-    this.#plainLength = 0;
+    const { recordsOffset } = this.head;
+    this.bytes = respelled(this.bytes, recordsOffset, this.layout);
+    this.view = new DataView(this.bytes.buffer);
+    this.pages = new HashTable(this.pages.count);
+    this.#clear();
     return recordsOffset;
   }
 
   #unsorted(row: number, last: number): MementoMapError {
-    const bytes = this.#bytes;
+    const bytes = this.bytes;
     const [key, previous] = [row, last].map((at) => byteString(bytes, at, keyEndAt(bytes, at)));
     return unsortedMap(key, previous, this.#position(row));
   }
 
   #position(row: number): { source: string; line: number } {
     let line = 1;
-    const bytes = this.#bytes;
+    const bytes = this.bytes;
     for (let at = bytes.indexOf(LF); at !== -1 && at < row; at = bytes.indexOf(LF, at + 1)) line++;
-    return { source: this.#layout.source, line };
+    return { source: this.layout.source, line };
   }
-}
-
-/** Enough lines to estimate how many there are: how many bytes, in how many places. */
-const SAMPLE_BYTES = 4096;
-const SAMPLES = 16;
-
-/** Keys are longer in some parts of a map than in others, so all parts are looked at. */
-function estimateRows(bytes: Uint8Array, from: number): number {
-  const size = bytes.length - from;
-  if (size <= 0) return 0;
-  const step = Math.max(SAMPLE_BYTES, Math.floor(size / SAMPLES));
-  let lines = 0;
-  let sampled = 0;
-  for (let start = from; start < bytes.length; start += step) {
-    const end = Math.min(start + SAMPLE_BYTES, bytes.length);
-    for (let at = start; at < end; at++) if (bytes[at] === LF) lines++;
-    sampled += end - start;
-  }
-  return Math.ceil((lines / sampled) * size);
 }

@@ -1,6 +1,7 @@
 import {
   CLOSE_PAREN,
   byteString,
+  COLON,
   COMMA,
   HASH,
   hexValue,
@@ -8,7 +9,6 @@ import {
   PERCENT,
   QUESTION,
   SLASH,
-  standsAt,
 } from "../bytes/bytes.ts";
 import { canonicalSurt, orderedQuery } from "./canonical-surt.ts";
 import { MementoMapError } from "../errors.ts";
@@ -86,8 +86,7 @@ export function writeAscii(what: string, text: string, target: Uint8Array, at: n
   return at + text.length;
 }
 
-const HTTP = encoder.encode("http://");
-const HTTPS = encoder.encode("https://");
+const [H, T, P, S] = encoder.encode("htps");
 const OPEN = 0x28;
 const DOT = 0x2e;
 const W = 0x77;
@@ -179,8 +178,16 @@ export function writePlainHost(
 
 /** Where the host begins of a URI that starts with `http://` or `https://`; -1 for another. */
 export function webHostStart(source: Uint8Array, start: number, end: number): number {
-  if (standsAt(source, start, end, HTTP)) return start + HTTP.length;
-  return standsAt(source, start, end, HTTPS) ? start + HTTPS.length : NOT_PLAIN;
+  const isHttp =
+    source[start] === H &&
+    source[start + 1] === T &&
+    source[start + 2] === T &&
+    source[start + 3] === P;
+  if (!isHttp) return NOT_PLAIN;
+  const colon = source[start + 4] === S ? start + 5 : start + 4;
+  const isWeb =
+    source[colon] === COLON && source[colon + 1] === SLASH && source[colon + 2] === SLASH;
+  return isWeb && colon + 3 < end ? colon + 3 : NOT_PLAIN;
 }
 
 /** Refuses empty labels, ports, and hosts that could be an address: those whose last label is a number. */
