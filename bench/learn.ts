@@ -75,10 +75,7 @@ console.log(
       ["answer", `${(observing / answers).toFixed(2)} µs`],
       ["answers a lookup", (answers / LOOKUPS).toFixed(2)],
       ["memory", `${grown.toFixed(1)} MiB`],
-      [
-        "prefixes and originals",
-        `${learner.counts.rows.keys.length} ${learner.answers.rows.keys.length}`,
-      ],
+      ["prefixes and originals", `${learner.counts.keys.length} ${learner.answers.keys.length}`],
       ["snapshot", `${(snapshotOf(learner).length / 2 ** 20).toFixed(1)} MiB`],
     ],
   ),

@@ -25,10 +25,9 @@ const VARIANTS: Readonly<Record<string, readonly Patch[]>> = {
   "the learner as it is": [],
   "no floor for archives": [["policy.ts", "const FLOOR = 0.7", "const FLOOR = 0"]],
   "all that the promise allows": [["policy.ts", "const USED = 0.9", "const USED = 1"]],
-  "fixed shrinkage": [["model.ts", "this.#learnShrinkage(archive, isHit);", ""]],
-  "shrinkage of all archives": [["model.ts", "const POOLED = 0.1", "const POOLED = 1e6"]],
   "explore evenly": [
-    ["policy.ts", "const root = Math.sqrt(rates[cell]);", "const root = 1;"],
+    ["policy.ts", "seen.data[cell] * Math.sqrt(rates[cell])", "seen.data[cell]"],
+    ["policy.ts", "rates[cell] ** 1.5", "rates[cell]"],
     ["policy.ts", "scale * Math.sqrt(rates[cell])", "scale"],
   ],
   "rates of archives together": [
@@ -55,14 +54,14 @@ const VARIANTS: Readonly<Record<string, readonly Patch[]>> = {
     ],
   ],
   "no weights of an archive": [["model.ts", "const OWN_RATE = 0.02;", "const OWN_RATE = 0;"]],
-  "no weights of cells": [["model.ts", "this.#step(archive, CELL_BIAS + cell, error);", ""]],
+  "no weights of cells": [
+    ["model.ts", "this.#step(archive, CELL_BIAS + this.#cells[archive], error);", ""],
+  ],
   "no weights of shapes": [["model.ts", "this.#step(archive, SHAPE_BIAS + shape, error);", ""]],
   "no answers for the original": [
-    ["model.ts", "const state = answer < 0 ?", "const state = answer < 1e9 ?"],
+    ["model.ts", "const state = facts.answer < 0 ?", "const state = facts.answer < 1e9 ?"],
   ],
   "no prefixes of queries": [["prefixes.ts", "query < MAX_LENGTH &&", "query < 0 &&"]],
-  "one use keeps a row": [["counts.ts", "const MAX_USES = 3", "const MAX_USES = 1"]],
-  "no memory of use": [["counts.ts", "const MAX_USES = 3", "const MAX_USES = 0"]],
 };
 
 async function main(): Promise<void> {

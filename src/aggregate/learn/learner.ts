@@ -2,7 +2,7 @@ import { MementoMapError } from "../../errors.ts";
 import { type LearntReason, learntReasonText } from "../../page/learnt-reason.ts";
 import { Answers, hashOf, KNOWN, PrefixCounts, type Table } from "./counts.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
-import { chanceOf, type Facts, HitModel } from "./model.ts";
+import { chanceOf, HitModel, type Prior } from "./model.ts";
 import { type MeasuredRecall, RecallPolicy } from "./policy.ts";
 import { LEVEL, type Prefixes, prefixesOf } from "./prefixes.ts";
 import { Teaching } from "./teaching.ts";
@@ -21,8 +21,6 @@ export interface LearnerOptions {
   readonly recall?: number | undefined;
   /** Default 58 MiB. */
   readonly memoryBytes?: number | undefined;
-  /** After this time, what was answered counts half; default 180 days. */
-  readonly halfLifeMs?: number | undefined;
   /** From 0 to 1; default `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** Milliseconds since 1970; default `Date.now`. */
@@ -49,8 +47,6 @@ export interface Observation {
   readonly isOutside?: boolean | undefined;
   /** Whether more follows from it than what the archive has of this original; default true. */
   readonly isTeaching?: boolean | undefined;
-  /** The network of the client; undefined for the operator's own. */
-  readonly network?: string | undefined;
   /** Where a map of the archive said present, how likely that made it. */
   readonly mapLikelihood?: number | undefined;
   /** What the map of the archive said, where it has one that is fresh. */
@@ -79,23 +75,17 @@ export interface LearningMark {
   readonly mementos?: MeasuredRecall | undefined;
 }
 
-/** How likely an archive has an original, and why. */
-export interface Prediction {
-  readonly chance: number;
-  /** An interval of 95 %, by how many answers the chance rests on. */
-  readonly low: number;
-  readonly high: number;
-  /** `0 of 312 lookups under org,example found anything`. */
-  readonly reason: string;
-}
-
 /** What a learner keeps beside its tables. Plain data. */
 export interface LearnerState {
   readonly archives: readonly string[];
+  /** The keys of the first two tables. */
+  readonly prefixes: readonly string[];
+  readonly originals: readonly number[];
   readonly recall: number;
   readonly seed: number;
   readonly epoch: number;
   readonly lookups: number;
+  readonly toLearn: number;
   readonly observations: number;
   readonly history: readonly LearningMark[];
   readonly taken: readonly string[];
@@ -106,7 +96,8 @@ export interface LearnerState {
 const PAYS = 4;
 
 const DAY_MS = 86_400_000;
-const DEFAULT_HALF_LIFE_MS = 180 * DAY_MS;
+/** After this time, what was answered counts half. */
+const HALF_LIFE_MS = 180 * DAY_MS;
 /** The steps in which a half-life is forgotten. */
 const EPOCHS = 4;
 const DEFAULT_MEMORY = 58 * 2 ** 20;
@@ -123,8 +114,6 @@ const NEW_ANSWERS = 30;
 
 /** A reason names the longest prefix of which this many answers are known. */
 const TELLING = 3;
-
-const MAX_PREFIXES = 16;
 
 /**
  * Learns from what archives answer which of them have an original.
@@ -159,10 +148,9 @@ export class Learner {
   #epoch = -1;
   #day = 0;
   #path: Prefixes = prefixesOf("");
-  readonly #rows = new Int32Array(MAX_PREFIXES).fill(-1);
+  /** The row of each prefix of the path, and of the original; -1 where there is none. */
+  #rows: number[] = [];
   #answer = -1;
-  #priors!: Float64Array;
-  #priorStarts!: Int32Array;
 
   /** @throws MM_USAGE for a recall that is no share */
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
@@ -186,21 +174,14 @@ export class Learner {
     this.answers = new Answers(archives.length, memoryBytes * (1 - PREFIX_SHARE));
     this.model = new HitModel(archives.length);
     this.policy = new RecallPolicy(archives.length, recall);
-    this.#priors = new Float64Array(archives.length);
-    this.#priorStarts = new Int32Array(archives.length);
     this.#path = prefixesOf("");
-    this.#rows.fill(-1);
+    this.#rows = [];
     this.#answer = -1;
   }
 
   /** The place of an archive in the list, or -1. */
   numberOf(id: string): number {
     return this.#numbers.get(id) ?? -1;
-  }
-
-  /** Predicts for an original. */
-  look(surt: string): void {
-    this.#look(surt);
   }
 
   /**
@@ -218,12 +199,10 @@ export class Learner {
     for (let place = 1; place < texts.length; place++) {
       if (levels[place] < LEVEL.host) continue;
       const isNew = this.#rows[place] < 0;
-      if (isNew) this.#enterPrefix(place);
-      this.counts.countLookup(this.#rows[place]);
+      this.counts.data[this.counts.at(this.#rowOf(place))]++;
       if (isNew) break;
     }
-    this.#enterOriginal();
-    this.answers.countLookup(this.#answer);
+    this.answers.data[this.answers.at(this.#rowOfOriginal())]++;
     return true;
   }
 
@@ -284,16 +263,17 @@ export class Learner {
   #isWorthLearning(archive: number, rate: number): boolean {
     const { marginal } = this.policy;
     if (marginal === 0) return false;
-    const repeats = this.#answer < 0 ? 0 : this.answers.lookups(this.#answer) - 1;
+    const repeats = this.#answer < 0 ? 0 : this.answers.data[this.answers.at(this.#answer)] - 1;
     if (this.known(archive) === KNOWN.nothing && rate * (1 + repeats) >= marginal) return true;
     const { levels, texts } = this.#path;
     for (let place = 1; place < texts.length; place++) {
       const row = this.#rows[place];
       if (row < 0 || levels[place] < LEVEL.host) continue;
-      const strength = this.model.strength(archive, levels[place], this.counts.asked(row, archive));
+      const strength = this.model.strength(this.counts.asked(row, archive));
       const gain = (rate * strength + 1) / (strength + 1) - marginal;
       if (gain <= 0) continue;
-      if (rate * (1 + this.counts.lookups(row) * gain) >= PAYS * marginal) return true;
+      const lookups = this.counts.data[this.counts.at(row)];
+      if (rate * (1 + lookups * gain) >= PAYS * marginal) return true;
     }
     return false;
   }
@@ -303,18 +283,9 @@ export class Learner {
     return this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
   }
 
-  /** The chance of a hit with its uncertainty, and what it rests on. */
-  explain(archive: number): Prediction {
-    const chance = this.chanceOf(archive);
-    const answers = this.model.known[archive] + 1;
-    const spread =
-      1.96 * Math.sqrt((chance * (1 - chance)) / answers + 1 / (4 * answers * answers));
-    return {
-      chance,
-      low: Math.max(0, chance - spread),
-      high: Math.min(1, chance + spread),
-      reason: learntReasonText(this.#reason(archive)),
-    };
+  /** What a chance rests on: `0 of 312 lookups under org,example found anything`. */
+  explain(archive: number): string {
+    return learntReasonText(this.#reason(archive));
   }
 
   #reason(archive: number): LearntReason {
@@ -328,7 +299,7 @@ export class Learner {
       if (asked >= TELLING) telling = place;
     }
     const place = telling >= 0 ? telling : longest;
-    if (place < 0) return { kind: hasScope(this.archives[archive]) ? "hint" : "unknown" };
+    if (place < 0) return { kind: this.archives[archive].scope?.length ? "hint" : "unknown" };
     const asked = Math.max(1, Math.round(this.counts.asked(this.#rows[place], archive)));
     const hits = Math.min(asked, Math.round(this.counts.hits(this.#rows[place], archive)));
     const prefix = place === 0 ? undefined : texts[place].replace(/[,/?]$/, "");
@@ -337,19 +308,18 @@ export class Learner {
 
   /** Learns from an answer. Failures are not answers: leave them out. */
   observe(observation: Observation): void {
-    const { surt, mementos, mapLikelihood, propensity = 1, isOutside, network, map } = observation;
+    const { surt, mementos, mapLikelihood, propensity = 1, map } = observation;
     const archive = this.numberOf(observation.archive);
     if (archive < 0) return;
-    this.#look(surt, archive);
+    this.look(surt, archive);
     const isHit = mementos > 0;
     const known = this.known(archive);
-    this.#enterOriginal();
-    this.answers.note(this.#answer, archive, isHit, this.#day);
+    this.answers.note(this.#rowOfOriginal(), archive, isHit, this.#day);
     if (observation.isTeaching === false) return;
     this.observations++;
     const logit = observation.logit ?? this.model.logit(archive, mapLikelihood);
     if (observation.isAside === true) this.policy.noteAside(archive, propensity, mementos);
-    else if (isOutside === true) this.policy.noteOutside(archive, logit, isHit);
+    else if (observation.isOutside === true) this.policy.noteOutside(archive, logit, isHit);
     else this.policy.note(archive, logit, propensity, mementos);
     this.model.update(archive, isHit, this.#path, mapLikelihood);
     // The same answer for the same original says nothing new about others.
@@ -358,77 +328,65 @@ export class Learner {
       const time = this.#now();
       this.maps.note(observation.archive, map, { isHit, propensity, surt, time });
     }
-    this.#count(archive, isHit, {
-      network: network === undefined ? undefined : hashOf(network, this.#seed),
-      day: isOutside === true ? undefined : this.#day,
-    });
-  }
-
-  #count(archive: number, isHit: boolean, witness: Parameters<PrefixCounts["add"]>[3]): void {
-    for (let place = 0; place < this.#path.texts.length; place++) {
-      if (this.#rows[place] < 0) this.#enterPrefix(place);
-      this.counts.rows.use(this.#rows[place]);
-      this.counts.add(this.#rows[place], archive, isHit, witness);
+    for (const place of this.#rows.keys()) {
+      this.counts.add(this.#rowOf(place), archive, 1, isHit ? 1 : 0);
     }
   }
 
   /** Takes what others know of a prefix as so many answers, of which so many were hits. */
   seed(archive: number, prefix: string, asked: number, hits: number): void {
-    const found = this.counts.rows.find(prefix);
-    const row = found < 0 ? this.counts.enter(prefix) : found;
-    const at = this.counts.at(row, archive);
-    this.counts.data[at] += asked;
-    this.counts.data[at + 1] += hits;
+    const found = this.counts.find(prefix);
+    this.counts.add(found < 0 ? this.counts.enter(prefix) : found, archive, asked, hits);
   }
 
   /** Goes on with other archives: what is known of those that stay is kept, by their ids. */
   replaceArchives(archives: readonly LearntArchive[]): void {
-    const { counts, answers } = this;
-    const [state, tables] = [this.state, this.tables];
+    const { state, tables } = this.saved();
     this.#start(archives);
-    this.restore(state, tables, counts.rows.keys, answers.rows.keys);
+    this.restore(state, tables);
     this.maps.keepOnly(new Set(this.#numbers.keys()));
   }
 
-  /** All numbers that were learnt, in the order of {@link restore}. */
-  get tables(): readonly Table[] {
-    const { counts, answers, model, policy } = this;
-    const { seen, answered, hits, measured, toLearn } = policy;
-    const { weights, squares, losses } = model;
-    const ofPolicy = [seen, answered, hits, measured, toLearn];
-    return [counts, answers, weights, squares, losses, ...ofPolicy];
-  }
-
-  get state(): LearnerState {
-    return {
+  /** All that was learnt, for {@link restore}. */
+  saved(): { readonly state: LearnerState; readonly tables: readonly Table[] } {
+    const { counts, answers, policy } = this;
+    const state = {
       archives: this.archives.map(({ id }) => id),
-      recall: this.policy.recall,
+      prefixes: counts.keys,
+      originals: answers.keys,
+      recall: policy.recall,
       seed: this.#seed,
       epoch: this.#epoch,
-      lookups: this.policy.lookups,
+      lookups: policy.lookups,
+      toLearn: policy.toLearn,
       observations: this.observations,
       history: this.history,
       taken: [...this.taken],
       maps: this.maps.state,
     };
+    return { state, tables: [counts.inUse(), answers.inUse(), ...this.#tables] };
+  }
+
+  get #tables(): readonly Table[] {
+    const { model, policy } = this;
+    const { seen, answered, hits, measured } = policy;
+    return [model.weights, model.squares, seen, answered, hits, measured];
   }
 
   /** Takes what another learner knew; this one is new. What was measured for another recall is left out. */
-  restore(
-    state: LearnerState,
-    tables: readonly Table[],
-    prefixes: readonly string[],
-    originals: readonly number[],
-  ): void {
-    for (const prefix of prefixes.slice(0, this.counts.rows.capacity)) this.counts.enter(prefix);
-    for (const original of originals.slice(0, this.answers.rows.capacity)) {
-      this.answers.enter(original);
+  restore(state: LearnerState, tables: readonly Table[]): void {
+    const { counts, answers, policy } = this;
+    const places = state.archives.map((id) => this.numberOf(id));
+    const [prefixes, originals, ...others] = tables;
+    for (const [row, prefix] of state.prefixes.entries()) {
+      copyRow([prefixes, row], [counts, counts.enter(prefix)], places, this.archives.length);
     }
-    const from = state.archives.map((id) => this.numberOf(id));
-    const { measured } = this.policy;
-    for (const [i, table] of this.tables.entries()) {
-      if (state.recall !== this.policy.recall && table === measured) continue;
-      copyRows(tables[i], table, from, this.archives.length);
+    for (const [row, original] of state.originals.entries()) {
+      copyRow([originals, row], [answers, answers.enter(original)], places, this.archives.length);
+    }
+    for (const [i, table] of this.#tables.entries()) {
+      if (state.recall !== policy.recall && table === policy.measured) continue;
+      copyRow([others[i], 0], [table, 0], places, this.archives.length);
     }
     this.#seed = state.seed;
     this.#epoch = state.epoch;
@@ -436,66 +394,36 @@ export class Learner {
     this.history = [...state.history];
     for (const name of state.taken) this.taken.add(name);
     this.maps.restore(state.maps);
-    this.policy.lookups = state.lookups;
-    this.policy.plan();
-    this.model.chooseAll();
+    policy.lookups = state.lookups;
+    policy.toLearn = state.toLearn;
+    policy.plan();
   }
 
-  /** Predicts for all archives, or for one. */
-  #look(surt: string, only?: number): void {
+  /** Predicts for an original: for all archives, or for one. */
+  look(surt: string, only?: number): void {
     this.#setClock();
     if (surt !== this.#path.surt) this.#path = prefixesOf(surt);
-    const { texts } = this.#path;
-    this.#findRows();
-    this.#answer = this.answers.rows.find(hashOf(surt, this.#seed));
-    for (const [archive, { scope = [], probability }] of this.archives.entries()) {
-      const within = scope.filter((prefix) => surt.startsWith(prefix));
-      const isWithin = within.length > 0;
-      this.#priorStarts[archive] = Math.max(0, ...within.map(({ length }) => length));
-      this.#priors[archive] =
-        scope.length === 0
-          ? (probability ?? DEFAULT_PROBABILITY)
-          : isWithin
-            ? Math.max(probability ?? 0, WITHIN_SCOPE)
-            : BEYOND_SCOPE;
-    }
-    const facts: Facts = {
-      path: this.#path,
-      rows: this.#rows.subarray(0, texts.length),
-      counts: this.counts,
-      answers: this.answers,
-      answer: this.#answer,
-      trust: this.#trust(),
-      priors: this.#priors,
-      priorStarts: this.#priorStarts,
-    };
-    this.model.predict(facts, only);
+    const { counts, answers } = this;
+    this.#rows = this.#path.texts.map((text) => counts.find(text));
+    this.#answer = answers.find(hashOf(surt, this.#seed));
+    const [path, rows, answer] = [this.#path, this.#rows, this.#answer];
+    const days = answer < 0 ? Infinity : answers.age(answer, this.#day);
+    const trust = 2 ** ((-days * DAY_MS) / HALF_LIFE_MS);
+    const priors = this.archives.map((archive) => priorOf(archive, surt));
+    this.model.predict({ path, rows, counts, answers, answer, trust, priors }, only);
   }
 
-  #findRows(): void {
-    const { texts } = this.#path;
-    for (let place = 0; place < texts.length; place++) {
-      this.#rows[place] = this.counts.rows.find(texts[place]);
-    }
+  /** The row of a prefix of the path, which is made if there is none. */
+  #rowOf(place: number): number {
+    if (this.#rows[place] < 0) this.#rows[place] = this.counts.enter(this.#path.texts[place]);
+    return this.#rows[place];
   }
 
-  /** The new row may have been that of another prefix of this path. */
-  #enterPrefix(place: number): void {
-    this.counts.enter(this.#path.texts[place]);
-    this.#findRows();
-  }
-
-  #enterOriginal(): void {
+  #rowOfOriginal(): number {
     if (this.#answer < 0) {
       this.#answer = this.answers.enter(hashOf(this.#path.surt, this.#seed));
     }
-    this.answers.rows.use(this.#answer);
-  }
-
-  #trust(): number {
-    if (this.#answer < 0) return 0;
-    const days = this.answers.age(this.#answer, this.#day);
-    return 2 ** ((-days * DAY_MS) / (this.options.halfLifeMs ?? DEFAULT_HALF_LIFE_MS));
+    return this.#answer;
   }
 
   #now(): number {
@@ -505,31 +433,39 @@ export class Learner {
   #setClock(): void {
     const time = this.#now();
     this.#day = Math.floor(time / DAY_MS);
-    const { halfLifeMs = DEFAULT_HALF_LIFE_MS } = this.options;
-    const epoch = Math.floor((time / halfLifeMs) * EPOCHS);
+    const epoch = Math.floor((time / HALF_LIFE_MS) * EPOCHS);
     if (this.#epoch >= 0 && epoch > this.#epoch) {
-      this.counts.decay(2 ** (-(epoch - this.#epoch) / EPOCHS));
+      const factor = 2 ** (-(epoch - this.#epoch) / EPOCHS);
+      const { data } = this.counts;
+      for (let at = 0; at < data.length; at++) data[at] *= factor;
     }
     this.#epoch = Math.max(this.#epoch, epoch);
   }
 }
 
-function hasScope({ scope = [] }: LearntArchive): boolean {
-  return scope.length > 0;
+/** What the list says of an archive, for an original. */
+function priorOf({ scope = [], probability }: LearntArchive, surt: string): Prior {
+  const within = scope.filter((prefix) => surt.startsWith(prefix));
+  const start = Math.max(0, ...within.map(({ length }) => length));
+  if (scope.length === 0) return { chance: probability ?? DEFAULT_PROBABILITY, start };
+  if (within.length === 0) return { chance: BEYOND_SCOPE, start };
+  return { chance: Math.max(probability ?? 0, WITHIN_SCOPE), start };
 }
 
-/** Copies rows between tables of different archives; `to` has for each archive of the first its place in the second, or -1. */
-function copyRows(from: Table, to: Table, places: readonly number[], archives: number): void {
-  const width = from.own + from.each * places.length;
-  const newWidth = to.own + to.each * archives;
-  const rows = Math.min(from.data.length / width, to.data.length / newWidth);
-  for (let row = 0; row < rows; row++) {
-    const [start, newStart] = [row * width, row * newWidth];
-    for (let at = 0; at < from.own; at++) to.data[newStart + at] = from.data[start + at];
-    for (const [old, place] of places.entries()) {
-      if (place < 0) continue;
-      const [at, newAt] = [start + from.own + old * from.each, newStart + to.own + place * to.each];
-      for (let i = 0; i < from.each; i++) to.data[newAt + i] = from.data[at + i];
-    }
+/** Copies a row between tables of different archives; `places` has for each of the first its number in the second, or -1. */
+function copyRow(
+  [from, row]: readonly [table: Table, row: number],
+  [to, newRow]: readonly [table: Table, row: number],
+  places: readonly number[],
+  archives: number,
+): void {
+  const { own, each } = to;
+  const start = row * (own + each * places.length);
+  const newStart = newRow * (own + each * archives);
+  to.data.set(from.data.subarray(start, start + own), newStart);
+  for (const [old, place] of places.entries()) {
+    if (place < 0) continue;
+    const at = start + own + old * each;
+    to.data.set(from.data.subarray(at, at + each), newStart + own + place * each);
   }
 }

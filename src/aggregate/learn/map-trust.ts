@@ -1,3 +1,5 @@
+import { wilson } from "../statistics.ts";
+
 /** What a map said of an original: nothing there, a wildcard that covers it, or its own key. */
 export type MapWord = "absent" | "covered" | "listed";
 
@@ -58,7 +60,7 @@ export class MapTrust {
   use(archive: string, version: string | undefined): void {
     if (version === undefined) this.#counts.delete(archive);
     else if (this.#counts.get(archive)?.version !== version) {
-      this.#counts.set(archive, countsOf(version));
+      this.#counts.set(archive, { ...NONE, version, stale: undefined });
     }
   }
 
@@ -86,20 +88,18 @@ export class MapTrust {
     if (counts === undefined || counts.stale !== undefined) return;
     const { isHit, propensity } = answer;
     if (said === "listed") counts.listed++;
-    if (isHit) {
-      if (said === "absent") {
-        counts.missing++;
-        counts.missingWeight += 1 / propensity;
-      } else counts.covered += 1 / propensity;
-    } else if (said === "listed") counts.gone++;
+    if (said === "listed" && !isHit) counts.gone++;
+    if (said === "absent" && isHit) {
+      counts.missing++;
+      counts.missingWeight += 1 / propensity;
+    }
+    if (said !== "absent" && isHit) counts.covered += 1 / propensity;
     if (counts.covered > MOST || counts.listed > MOST) halve(counts);
-    const isContradiction = said === "absent" ? isHit : said === "listed" && !isHit;
-    if (!isContradiction) return;
     const verdict = said === "absent" ? missed(counts) : gone(counts);
-    if (verdict === undefined) return;
-    const stale = { ...verdict, since: answer.time, example: keyOf(answer.surt) };
-    counts.stale = stale;
-    this.#onStale?.(archive, stale);
+    const isContradiction = said === "absent" ? isHit : said === "listed" && !isHit;
+    if (!isContradiction || verdict === undefined) return;
+    counts.stale = { ...verdict, since: answer.time, example: keyOf(answer.surt) };
+    this.#onStale?.(archive, counts.stale);
   }
 
   /** Forgets all archives but these. */
@@ -120,24 +120,12 @@ export class MapTrust {
   }
 }
 
-function countsOf(version: string): Counts {
-  return {
-    version,
-    missing: 0,
-    missingWeight: 0,
-    covered: 0,
-    listed: 0,
-    gone: 0,
-    stale: undefined,
-  };
-}
+const NONE = { missing: 0, missingWeight: 0, covered: 0, listed: 0, gone: 0 };
 
 function halve(counts: Counts): void {
-  counts.missing /= 2;
-  counts.missingWeight /= 2;
-  counts.covered /= 2;
-  counts.listed /= 2;
-  counts.gone /= 2;
+  for (const name of ["missing", "missingWeight", "covered", "listed", "gone"] as const) {
+    counts[name] /= 2;
+  }
 }
 
 type Verdict = Pick<StaleMap, "kind" | "share">;
@@ -156,15 +144,8 @@ function leastMean(count: number): number {
 
 function gone({ listed, gone: count }: Counts): Verdict | undefined {
   if (listed < LEAST_LISTED) return undefined;
-  const share = leastShare(count, listed);
+  const share = wilson(count, listed).low;
   return share > GONE_SHARE ? { kind: "gone", share } : undefined;
-}
-
-/** The lower bound of a share (Wilson). */
-function leastShare(count: number, of: number): number {
-  const share = count / of;
-  const spread = Z * Math.sqrt((share * (1 - share) + (Z * Z) / (4 * of)) / of);
-  return (share + (Z * Z) / (2 * of) - spread) / (1 + (Z * Z) / of);
 }
 
 const LONGEST_EXAMPLE = 200;

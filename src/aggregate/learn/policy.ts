@@ -1,4 +1,4 @@
-import type { Table } from "./counts.ts";
+import { rowOf, type Table } from "./counts.ts";
 import { chanceOf } from "./model.ts";
 
 /** Chances are told apart by logits: classes of this width, from the lowest on. */
@@ -44,12 +44,6 @@ export interface MeasuredRecall {
   readonly high: number;
 }
 
-type Column = Table & { readonly data: Float64Array };
-
-function column(archives: number, each: number, own = 0): Column {
-  return { data: new Float64Array(own + archives * each), own, each };
-}
-
 /** What is measured of an archive: kept, estimate of lost, its square and largest part; hits, then mementos. */
 const HITS = 0;
 const MEMENTOS = 4;
@@ -69,12 +63,12 @@ export class RecallPolicy {
   readonly recall: number;
   readonly archives: number;
   /** By archive and class: lookups, answers, hits; older ones count less. */
-  readonly seen: Column;
-  readonly answered: Column;
-  readonly hits: Column;
-  readonly measured: Column;
+  readonly seen: Table;
+  readonly answered: Table;
+  readonly hits: Table;
+  readonly measured: Table;
   /** Hits of requests that were made to learn, lately. */
-  readonly toLearn: Column;
+  toLearn = 0;
   lookups = 0;
   /** By archive and class: 1 for those that are queried, else how likely they are explored. */
   readonly propensities: Float64Array;
@@ -82,17 +76,15 @@ export class RecallPolicy {
   readonly rates: Float64Array;
   /** The highest share of hits of a class in which requests are saved. */
   marginal = 0;
-  readonly #pooled = new Float64Array(CLASSES);
   #nextPlan = 1;
 
   constructor(archives: number, recall: number) {
     this.archives = archives;
     this.recall = recall;
-    this.seen = column(archives, CLASSES);
-    this.answered = column(archives, CLASSES);
-    this.hits = column(archives, CLASSES);
-    this.measured = column(archives, MEASURED);
-    this.toLearn = column(0, 0, 1);
+    this.seen = rowOf(archives, CLASSES);
+    this.answered = rowOf(archives, CLASSES);
+    this.hits = rowOf(archives, CLASSES);
+    this.measured = rowOf(archives, MEASURED);
     this.propensities = new Float64Array(archives * CLASSES).fill(1);
     this.rates = new Float64Array(archives * CLASSES);
   }
@@ -107,7 +99,7 @@ export class RecallPolicy {
     decay(this.answered, step / ANSWERED_HALF_LIFE);
     decay(this.hits, step / ANSWERED_HALF_LIFE);
     decay(this.measured, step / MEASURED_HALF_LIFE);
-    decay(this.toLearn, step / SEEN_HALF_LIFE);
+    this.toLearn *= 2 ** (-step / SEEN_HALF_LIFE);
     this.plan();
   }
 
@@ -129,7 +121,7 @@ export class RecallPolicy {
   noteAside(archive: number, propensity: number, mementos: number): void {
     if (mementos === 0) return;
     this.#measure(archive, propensity, mementos);
-    if (propensity >= 1) this.toLearn.data[0]++;
+    if (propensity >= 1) this.toLearn++;
   }
 
   /** An archive answered that was queried with that propensity because of its chance. */
@@ -182,15 +174,19 @@ export class RecallPolicy {
     return recallOf(kept, lost, squares, Math.max(max, each * this.#exploredWeight()));
   }
 
+  /** Kept, lost, squares and the largest, of all archives or of one. */
   #sums(kind: number, only?: number): readonly number[] {
-    const sums = [0, 0, 0, 0];
+    const all = [0, 0, 0, 0];
     for (let archive = 0; archive < this.archives; archive++) {
       if (only !== undefined && archive !== only) continue;
       const at = archive * MEASURED + kind;
-      for (let i = 0; i < 3; i++) sums[i] += this.measured.data[at + i];
-      sums[3] = Math.max(sums[3], this.measured.data[at + 3]);
+      const [kept, lost, squares, max] = this.measured.data.subarray(at, at + 4);
+      all[0] += kept;
+      all[1] += lost;
+      all[2] += squares;
+      all[3] = Math.max(all[3], max);
     }
-    return sums;
+    return all;
   }
 
   /**
@@ -226,31 +222,21 @@ export class RecallPolicy {
   /** Decides in which classes requests are saved from now on. */
   plan(): void {
     const { propensities, seen, rates } = this;
-    let found = this.toLearn.data[0];
-    for (const hits of this.hits.data) found += hits;
     propensities.fill(1);
     this.marginal = 0;
-    if (this.recall >= 1 || found < MIN_HITS) return;
-    this.#poolRates();
-    this.#estimateRates();
+    if (this.recall >= 1 || this.toLearn + sum(this.hits.data) < MIN_HITS) return;
+    this.#estimateRates(this.#pooledRates());
     const saved = this.#save();
     for (const cell of saved) this.marginal = Math.max(this.marginal, rates[cell]);
     // Propensities as the root of the rate: so the estimate of what is lost varies least for its cost.
-    let [all, roots, hits] = [0, 0, 0];
-    for (const times of seen.data) all += times;
-    for (const cell of saved) {
-      const root = Math.sqrt(rates[cell]);
-      roots += seen.data[cell] * root;
-      hits += seen.data[cell] * rates[cell] * root;
-    }
+    const all = sum(seen.data);
+    const roots = sum(saved.map((cell) => seen.data[cell] * Math.sqrt(rates[cell])));
+    const lost = sum(saved.map((cell) => seen.data[cell] * rates[cell] ** 1.5));
     // What was seen is of about this many lookups.
     const lookups = Math.max(1, all / this.archives);
     const memory = Math.min(this.lookups, MEASURED_HALF_LIFE) / lookups;
-    const affordable = Math.max(
-      EXPLORED_SHARE,
-      Math.min(MAX_EXPLORED, 4 / Math.sqrt(this.lookups)),
-    );
-    const scale = Math.min(WANTED_HITS / (hits * memory), (affordable * all) / roots);
+    const share = Math.max(EXPLORED_SHARE, Math.min(MAX_EXPLORED, 4 / Math.sqrt(this.lookups)));
+    const scale = Math.min(WANTED_HITS / (lost * memory), (share * all) / roots);
     for (const cell of saved) {
       const propensity = scale * Math.sqrt(rates[cell]);
       propensities[cell] = Math.min(MAX_PROPENSITY, Math.max(MIN_PROPENSITY, propensity));
@@ -261,7 +247,7 @@ export class RecallPolicy {
    * The share of hits by class, of all archives. What is likelier by the model has no lower share:
    * classes that contradict it are taken together (pool adjacent violators).
    */
-  #poolRates(): void {
+  #pooledRates(): Float64Array {
     const pools: { start: number; asked: number; hits: number }[] = [];
     for (let each = 0; each < CLASSES; each++) {
       // The model counts for one answer in each class.
@@ -280,14 +266,15 @@ export class RecallPolicy {
       }
       pools.push(pool);
     }
-    for (const { start, asked, hits } of pools) this.#pooled.fill(hits / asked, start);
+    const pooled = new Float64Array(CLASSES);
+    for (const { start, asked, hits } of pools) pooled.fill(hits / asked, start);
+    return pooled;
   }
 
   /** The share of hits by archive and class: shrunk toward that of all archives times a factor of its own. */
-  #estimateRates(): void {
+  #estimateRates(pooled: Float64Array): void {
     const { rates } = this;
     const [answered, hits] = [this.answered.data, this.hits.data];
-    const pooled = this.#pooled;
     for (let start = 0; start < rates.length; start += CLASSES) {
       let [found, expected] = [FACTOR_HITS, FACTOR_HITS];
       for (let each = 0; each < CLASSES && pooled[each] < RARE; each++) {
@@ -315,8 +302,7 @@ export class RecallPolicy {
     }
     for (const [archive, hits] of answered.entries())
       if (hits < FLOOR_HITS) left[archive] = Infinity;
-    const total = expected.reduce((sum, hits) => sum + hits, this.toLearn.data[0]);
-    let allowed = USED * (1 - this.recall) * total;
+    let allowed = USED * (1 - this.recall) * (sum(expected) + this.toLearn);
     const saved: number[] = [];
     for (const cell of [...rates.keys()].sort((a, b) => rates[a] - rates[b])) {
       const hits = expected[cell];
@@ -330,11 +316,17 @@ export class RecallPolicy {
   }
 }
 
+function sum(numbers: Iterable<number>): number {
+  let all = 0;
+  for (const number of numbers) all += number;
+  return all;
+}
+
 function archiveOf(cell: number): number {
   return Math.floor(cell / CLASSES);
 }
 
-function decay({ data }: Column, halfLives: number): void {
+function decay({ data }: Table, halfLives: number): void {
   const factor = 2 ** -halfLives;
   for (let at = 0; at < data.length; at++) data[at] *= factor;
 }

@@ -1,110 +1,7 @@
-import { mapHeaders } from "../../generate/map-rows.ts";
-import { isJsonObject, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
-import { formatRecord, parseRecord } from "../../ukvs/record.ts";
+import { isJsonObject, type UkvsHeaders } from "../../ukvs/header.ts";
+import { parseRecord } from "../../ukvs/record.ts";
 import { lineEnd, nextLine } from "../../ukvs/row.ts";
 import type { Learner } from "./learner.ts";
-
-/** What a map of what was learnt says of itself. */
-export interface LearntMapDescription {
-  /** The URI of the archive. */
-  readonly id: string;
-  /** Its name, for people. */
-  readonly name: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** The program that made the map, with its version. */
-  readonly generator?: string | undefined;
-}
-
-/** A prefix is published only if as many different originals below it were looked up. */
-const MIN_LOOKUPS = 5;
-/** Without a hit among as many originals, fewer than one in a hundred is held, with a confidence of 95 %. */
-const VOID_LOOKUPS = 300;
-/** Nothing is void that fewer networks looked up, or on fewer days: anybody can look up what nobody holds. */
-const VOID_NETWORKS = 5;
-const VOID_DAYS = 7;
-/** Wider prefixes are never void; without hits, those that were looked up most stand in a header. */
-const MAX_MISSES = 1000;
-/** What is deeper may be the name of one person's folder. */
-const MAX_FOLDERS = 2;
-
-/**
- * What was learnt of an archive, as a map: a sample, with a wildcard for each prefix that something was
- * found below, and a void for hosts and folders of which enough was looked up without a hit, by enough networks
- * on enough days. `lookups` of a row says how many different originals its counts rest on. `misses` of `!meta`
- * are wider prefixes without hits, which is too little to call them void.
- *
- * Undefined as long as nothing was found. It names no single original.
- */
-export function learntMap(
-  learner: Learner,
-  archive: string,
-  description: LearntMapDescription,
-): Uint8Array | undefined {
-  const { counts } = learner;
-  const number = learner.numberOf(archive);
-  if (number < 0) return undefined;
-  const rows: string[] = [];
-  const misses: [key: string, lookups: number][] = [];
-  const voids = new Set<string>();
-  // What is above comes first, as keys of a tree do.
-  for (const prefix of counts.rows.keys.filter(isPublishable).sort()) {
-    const row = counts.rows.find(prefix);
-    const lookups = Math.floor(counts.asked(row, number));
-    if (lookups < MIN_LOOKUPS) continue;
-    const found = counts.hits(row, number);
-    // A hit of long ago still says that the prefix is not void.
-    const hits = found === 0 ? 0 : Math.min(lookups, Math.max(1, Math.round(found)));
-    if (hits > 0) rows.push(rowText(prefix, `${hits}+/${hits}~`, lookups));
-    else if (!prefix.endsWith("/")) misses.push([`${prefix}*`, lookups]);
-    else if (lookups >= VOID_LOOKUPS && ![...folders(prefix)].some((above) => voids.has(above))) {
-      const { networks, days } = counts.witnesses(row);
-      if (networks < VOID_NETWORKS || days < VOID_DAYS) continue;
-      voids.add(prefix);
-      rows.push(rowText(prefix, "0", lookups));
-    }
-  }
-  const all = counts.rows.find("");
-  if (all < 0 || counts.hits(all, number) === 0) return undefined;
-  misses.sort((a, b) => b[1] - a[1]);
-  // Keys are ASCII, in which this is the order of bytes.
-  const body = encoder.encode(`${rows.sort().join("\n")}\n`);
-  const { id, name, now, generator } = description;
-  const updatedAt = `${new Date(now).toISOString().slice(0, 19)}Z`;
-  const headers = mapHeaders(
-    { id, name, updatedAt, generator, isSample: true, canonicalization: "surt" },
-    {},
-  ).with({
-    name: "meta",
-    value: { misses: Object.fromEntries(misses.slice(0, MAX_MISSES)) },
-  });
-  const head = new SizedHead(headers).bytes({ bytes: body.length, records: rows.length });
-  const map = new Uint8Array(head.length + body.length);
-  map.set(head);
-  map.set(body, head.length);
-  return map;
-}
-
-/** The host and folders above a folder. */
-function* folders(prefix: string): Generator<string, void, undefined> {
-  for (let at = prefix.indexOf("/"); at >= 0 && at < prefix.length - 1;) {
-    yield prefix.slice(0, at + 1);
-    at = prefix.indexOf("/", at + 1);
-  }
-}
-
-/** Whether a prefix can be written as a key: of printable characters, without a port in a domain, and not deep. */
-function isPublishable(prefix: string): boolean {
-  if (prefix === "") return true;
-  if (!/^[!-~]+$/.test(prefix) || prefix.includes("*") || /^[!@"{]/.test(prefix)) return false;
-  if (prefix.endsWith(",")) return !prefix.includes(":");
-  return prefix.endsWith("/") && prefix.split("/").length <= 2 + MAX_FOLDERS;
-}
-
-function rowText(prefix: string, frequency: string, lookups: number): string {
-  const record = { keys: [`${prefix}*`], values: [frequency], json: { lookups } };
-  return formatRecord(record, { keys: ["surt"], values: ["frequency"] });
-}
 
 /** A map in memory. */
 interface OpenMap {
@@ -119,7 +16,7 @@ interface OpenMap {
 const MAX_WORTH = 100;
 
 /**
- * Takes what others learnt of an archive, from a map as {@link learntMap} makes it: as answers that it might
+ * Takes what others learnt of an archive, from a map of the form in `docs/learning.md`: as answers that it might
  * have given, which its own answers outweigh. Rows that do not say how many lookups they rest on are
  * skipped.
  *
@@ -178,5 +75,4 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("latin1");

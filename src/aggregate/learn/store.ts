@@ -26,9 +26,7 @@ export interface LearnOptions extends LearnerOptions {
 /** A learner that outlives the process. */
 export interface KeptLearner {
   readonly learner: Learner;
-  /** Saves what was learnt now, if anything is new. */
-  save(): Promise<void>;
-  /** Saves what was learnt, and no more from then on. */
+  /** Saves what was learnt, if anything is new, and no more from then on. */
   close(): Promise<void>;
 }
 
@@ -53,12 +51,11 @@ export async function openLearner(
   const learner = new Learner(archives, options);
   if (file !== undefined && existsSync(file)) await restore(learner, file, onFault);
   for (const log of logs) await takeLog(learner, log, options.signal);
-  if (file === undefined || !isSaving) return { learner, save: nothing, close: nothing };
+  if (file === undefined || !isSaving) return { learner, close: () => Promise.resolve() };
   let [saved, savedAt] = [learner.observations, Date.now()];
-  let saving = nothing();
   const write = async (): Promise<void> => {
-    if (learner.observations === saved) return;
     const { observations } = learner;
+    if (observations === saved) return;
     try {
       const snapshot = snapshotOf(learner);
       await withOutput(file, { stdout: process.stdout }, async (output) => output.write(snapshot));
@@ -67,22 +64,20 @@ export async function openLearner(
       onFault?.("what was learnt is not saved", internalFault(error, "MM_IO").describe());
     }
   };
-  const save = (): Promise<void> => (saving = saving.then(write));
+  let saving = Promise.resolve();
   const timer = setInterval(() => {
     const isMore = learner.observations >= saved * (1 + GROWN);
-    if (isMore || Date.now() - savedAt >= SAVE_AT_LEAST_MS) void save();
+    if (isMore || Date.now() - savedAt >= SAVE_AT_LEAST_MS) saving = saving.then(write);
   }, LOOK_EVERY_MS).unref();
   return {
     learner,
-    save,
     async close() {
       clearInterval(timer);
-      await save();
+      await saving;
+      await write();
     },
   };
 }
-
-const nothing = (): Promise<void> => Promise.resolve();
 
 async function restore(
   learner: Learner,

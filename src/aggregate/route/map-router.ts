@@ -96,7 +96,7 @@ class MapDecision implements Decision {
     const number = learner?.numberOf(this.archive.id) ?? -1;
     if (learner === undefined || number < 0) return "the archive is not in the list any more";
     learner.look(original);
-    return learner.explain(number).reason;
+    return learner.explain(number);
   }
 
   ask(reason: RouteReason, likelihood: number): void {
@@ -198,7 +198,6 @@ export class MapRouter implements Router {
       propensity: learnt?.propensity ?? propensity,
       isAside: learnt?.isAside ?? true,
       isTeaching: lookup.isTeaching,
-      network: lookup.request.network,
       mapLikelihood: learnt?.mapLikelihood,
       map,
     });

@@ -124,7 +124,7 @@ describe("a router that learns", () => {
     });
     rmSync(folder, { recursive: true });
     kept.learner.observe({ archive: "good", surt: "org,example)/", mementos: 1 });
-    await kept.save();
+    await kept.close();
     expect(faults).toEqual([
       expect.stringMatching(/^what was learnt is not saved: .*learnt\.bin: .* \[MM_IO\]$/),
     ]);

@@ -28,7 +28,6 @@ function experienced(seed: number): { learner: Learner; lookUp: typeof lookUp } 
         archive,
         surt,
         mementos: isHit ? 1 : 0,
-        network,
         isTeaching,
       });
       if (isHit && decision.propensity === 1) found.push(archive);
