@@ -1,5 +1,6 @@
 import type { Archive } from "./route/archive.ts";
 import type { RouteReason } from "./route/decision.ts";
+import { type Share, wilson } from "./learn/intervals.ts";
 import { type BySpan, bySpan, SpanRing, SPANS } from "./history.ts";
 import {
   type Clock,
@@ -158,13 +159,6 @@ class ArchiveCounts {
   }
 }
 
-/** A share and the range it lies in with a confidence of 95 %. */
-export interface Share {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
-
 /** What routing saved so far, and what it may have cost. */
 export interface RoutingReport {
   /** Questions that clients asked. */
@@ -237,15 +231,4 @@ export class RoutingEstimate implements SessionObserver {
     const recall = { value: kept(value), low: kept(high), high: kept(low) };
     return { ...counts, saved, missRate, missedHits: { value, low, high }, recall };
   }
-}
-
-const Z = 1.959964;
-
-/** The interval of Wilson, which is sound for rates near 0, where rates of missed hits should be. */
-export function wilson(successes: number, trials: number): Share {
-  const value = successes / trials;
-  const z2 = (Z * Z) / trials;
-  const middle = (value + z2 / 2) / (1 + z2);
-  const half = (Z / (1 + z2)) * Math.sqrt((value * (1 - value)) / trials + z2 / (4 * trials));
-  return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }

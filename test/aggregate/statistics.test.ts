@@ -1,141 +1,133 @@
 import { describe, expect, it } from "vitest";
-import { followingClock } from "../../src/aggregate/session.ts";
-import { ArchiveTallies } from "../../src/aggregate/statistics.ts";
+import type { RouteReason } from "../../src/aggregate/route/decision.ts";
+import { ArchiveTallies, RoutingEstimate } from "../../src/aggregate/statistics.ts";
 import { archive, outcome, session } from "../support/sessions.ts";
 
 const MINUTE = 60_000;
+const A0 = archive("a0");
+
+/** Tallies with a clock that can be set; and what one of the archives answered just then. */
+function tallying(now = 500 * 60 * MINUTE) {
+  const clock = { now };
+  const tallies = new ArchiveTallies(() => clock.now);
+  const answered = (options: Parameters<typeof outcome>[0], ms = 1): void =>
+    tallies.answered(
+      session(),
+      outcome({ archive: A0, startedAt: clock.now - ms, endedAt: clock.now, ...options }),
+    );
+  return { clock, tallies, answered, tally: () => tallies.tallyOf(A0) };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 
 describe("ArchiveTallies", () => {
-  const ia = archive("ia");
-  const at = (endedAt: number, ms: number) => ({ archive: ia, startedAt: endedAt - ms, endedAt });
-
   it("counts answers by what they were, and times those of the archive itself", () => {
-    const tallies = new ArchiveTallies(() => 2 * MINUTE);
-    const one = session();
-    for (let i = 0; i < 98; i++)
-      tallies.answered(one, outcome({ result: "miss", ...at(MINUTE, 30) }));
-    tallies.answered(one, outcome({ result: "hit", mementos: 7, ...at(MINUTE, 30) }));
-    tallies.answered(one, outcome({ result: "hit", ...at(2 * MINUTE, 4000) }));
-    tallies.answered(one, outcome({ result: "miss", origin: "cache", ...at(2 * MINUTE, 0.1) }));
+    const { answered, tally } = tallying();
+    expect(tally()).toMatchObject({ asked: 0, medianMs: undefined });
+    for (let i = 0; i < 98; i++) answered({ result: "miss" }, 30);
+    answered({ result: "hit", mementos: 7 }, 30);
+    answered({ result: "hit" }, 4000);
+    answered({ result: "miss", origin: "cache" }, 9);
     const fault = "nobody listens there";
-    tallies.answered(
-      one,
-      outcome({ result: "error", origin: undefined, fault, ...at(2 * MINUTE, 9) }),
-    );
-    tallies.answered(one, outcome({ result: "error", origin: undefined, ...at(2 * MINUTE, 9) }));
-    const tally = tallies.tallyOf(ia);
-    expect(tally).toMatchObject({
+    answered({ result: "error", origin: undefined, fault }, 9);
+    answered({ result: "error", origin: undefined }, 9);
+    expect(tally()).toMatchObject({
       asked: 103,
       hits: 2,
       misses: 99,
       errors: 2,
       fromCache: 1,
       mementos: 10,
-      lastFault: "nobody listens there",
+      lastFault: fault,
       latencySumMs: 99 * 30 + 4000,
+      medianMs: 30,
+      p99Ms: 30,
     });
-    expect(tally.medianMs).toBeGreaterThan(20);
-    expect(tally.medianMs).toBeLessThan(50);
-    expect(tally.p99Ms).toBeLessThanOrEqual(50);
-    expect(tally.lastHour.slice(-2)).toEqual([99, 4]);
-  });
-
-  it("forgets what is more than an hour old, and nothing younger", () => {
-    let now = 100 * MINUTE;
-    const tallies = new ArchiveTallies(() => now);
-    tallies.answered(session(), outcome({ result: "hit", ...at(now, 1) }));
-    now += 59 * MINUTE;
-    expect(tallies.tallyOf(ia).lastHour[0]).toBe(1);
-    now += MINUTE;
-    expect(Math.max(...tallies.tallyOf(ia).lastHour)).toBe(0);
-    now += 1000 * MINUTE;
-    tallies.answered(session(), outcome({ result: "hit", ...at(now, 1) }));
-    expect(tallies.tallyOf(ia).lastHour).toEqual([...Array.from({ length: 59 }, () => 0), 1]);
   });
 
   it("keeps by minutes and by hours what was asked, what was spared and what had mementos", () => {
-    let now = 500 * 60 * MINUTE;
-    const tallies = new ArchiveTallies(() => now);
+    const { clock, tallies, answered, tally } = tallying();
     const spared = session({ reasons: [["not-in-map", false]] });
-    const asleep = session({ reasons: [["dormant", false]] });
-    const a0 = archive("a0");
     tallies.began(spared);
-    tallies.began(asleep);
-    tallies.answered(spared, outcome({ result: "hit", ...at(now, 1), archive: a0 }));
-    now += 61 * MINUTE;
+    tallies.began(session({ reasons: [["dormant", false]] }));
+    answered({ result: "hit" });
+    clock.now += 59 * MINUTE;
+    expect(tally().lastHour[0]).toBe(1);
+    clock.now += 2 * MINUTE;
+    expect(sum(tally().lastHour)).toBe(0);
     tallies.began(spared);
-    tallies.answered(spared, outcome({ result: "miss", ...at(now, 1), archive: a0 }));
-    const { history, skipped, lastHour } = tallies.tallyOf(a0);
+    answered({ result: "miss" });
+    const { history, skipped, lastHour } = tally();
     expect(skipped).toBe(3);
-    expect(history.minutes.spared.reduce((sum, each) => sum + each, 0)).toBe(1);
+    expect(sum(history.minutes.spared)).toBe(1);
     expect(history.minutes.asked).toEqual(lastHour);
-    expect(history.hours.asked).toHaveLength(72);
+    expect([lastHour.length, history.hours.asked.length]).toEqual([60, 72]);
     expect(history.hours.asked.slice(-2)).toEqual([1, 1]);
     expect(history.hours.spared.slice(-2)).toEqual([1, 1]);
     expect(history.hours.hits.slice(-2)).toEqual([1, 0]);
   });
 
-  it("counts archives that were not asked", () => {
-    const one = session({
-      reasons: [
-        ["in-map", true],
-        ["not-in-map", false],
-      ],
-    });
-    const [asked, spared] = one.decisions.map((decision) => decision.archive);
-    const tallies = new ArchiveTallies();
-    tallies.began(one);
-    expect([tallies.tallyOf(asked).skipped, tallies.tallyOf(spared).skipped]).toEqual([0, 1]);
-    expect(tallies.tallyOf(archive("stranger"))).toMatchObject({ asked: 0, medianMs: undefined });
-  });
-
   it("goes on counting when the clock is set back, and takes no time for less than none", () => {
-    let now = 1000 * MINUTE;
-    const tallies = new ArchiveTallies(() => now);
-    const asked = archive("a");
-    const answered = (): void =>
-      tallies.answered(
-        session(),
-        outcome({ result: "hit", archive: asked, startedAt: now, endedAt: now - 5 * MINUTE }),
-      );
-    answered();
-    now -= 600 * MINUTE;
-    answered();
-    now += MINUTE;
-    answered();
-    const { lastHour, latencySumMs, asked: count } = tallies.tallyOf(asked);
-    expect(lastHour.reduce((sum, each) => sum + each, 0)).toBe(2);
-    expect([latencySumMs, count]).toEqual([0, 3]);
+    const { clock, answered, tally } = tallying();
+    answered({ result: "hit" }, -5 * MINUTE);
+    clock.now -= 600 * MINUTE;
+    answered({ result: "hit" }, -5 * MINUTE);
+    clock.now += MINUTE;
+    answered({ result: "hit" }, -5 * MINUTE);
+    expect(tally()).toMatchObject({ latencySumMs: 0, asked: 3 });
+    expect(sum(tally().lastHour)).toBe(2);
   });
 
   it("forgets archives that are gone", () => {
-    const tallies = new ArchiveTallies();
-    tallies.answered(session(), outcome({ result: "hit", archive: archive("a") }));
-    tallies.answered(session(), outcome({ result: "hit", archive: archive("b") }));
-    tallies.keepOnly([archive("b")]);
-    expect([archive("a"), archive("b")].map((each) => tallies.tallyOf(each).hits)).toEqual([0, 1]);
+    const { tallies, answered } = tallying();
+    const other = archive("b");
+    answered({ result: "hit" });
+    answered({ result: "hit", archive: other });
+    tallies.keepOnly([other]);
+    expect([A0, other].map((each) => tallies.tallyOf(each).hits)).toEqual([0, 1]);
   });
 });
 
-describe("followingClock", () => {
-  it("goes on evenly, and follows where the system's clock was set or the machine slept", () => {
-    let steady = 1000.25;
-    let system = 1000;
-    const clock = followingClock(
-      () => steady,
-      () => system,
-    );
-    expect(clock()).toBe(1000.25);
-    // The system's clock has no fractions, and is corrected a little now and then.
-    steady += 10.5;
-    system += 400;
-    expect(clock()).toBe(1010.75);
-    steady += 10;
-    system += 8 * 3_600_000;
-    expect(clock()).toBe(system);
-    steady += 0.5;
-    expect(clock()).toBe(system + 0.5);
-    system = 5;
-    expect(clock()).toBe(5);
+describe("RoutingEstimate", () => {
+  it("counts what a broadcast would have asked, and only that", () => {
+    const estimate = new RoutingEstimate();
+    const reasons: [RouteReason, boolean][] = [
+      ["in-map", true],
+      ["no-map", true],
+      ["sampled", true],
+      ["not-in-map", false],
+      ["out-of-range", false],
+      ["beyond-top-k", false],
+      ["improbable", false],
+      ["not-selected", false],
+      ["dormant", false],
+    ];
+    estimate.began(session({ reasons }));
+    expect(estimate.report()).toMatchObject({ sessions: 1, asked: 3, spared: 4, saved: 4 / 7 });
+  });
+
+  it("estimates what is missed from what was sampled, and from nothing else", () => {
+    const estimate = new RoutingEstimate();
+    const spared = Array.from({ length: 9 }, (): [RouteReason, boolean] => ["not-in-map", false]);
+    const asked: [RouteReason, boolean][] = [["in-map", true]];
+    for (let i = 0; i < 100; i++) {
+      const each = session({ reasons: [...asked, ...spared] });
+      estimate.began(each);
+      estimate.answered(each, outcome({ result: "hit", reason: "in-map" }));
+      const result = i === 0 ? "hit" : i < 50 ? "miss" : "error";
+      estimate.answered(each, outcome({ result, reason: "sampled" }));
+    }
+    const report = estimate.report();
+    expect(report).toMatchObject({ sampled: 50, sampledHits: 1, hits: 101, spared: 900 });
+    expect(report.missRate?.value).toBeCloseTo(0.02);
+    expect(report.missedHits?.value).toBeCloseTo(18);
+    expect(report.recall?.value).toBeCloseTo(101 / 119);
+    expect(report.recall?.low).toBeLessThan(101 / 119);
+    expect(report.recall?.high).toBeGreaterThan(101 / 119);
+  });
+
+  it("claims nothing before anything was sampled", () => {
+    const estimate = new RoutingEstimate();
+    expect(estimate.report()).toMatchObject({ saved: 0, missRate: undefined, recall: undefined });
   });
 });

@@ -3,7 +3,8 @@ import { type LearntReason, learntReasonText } from "../../page/learnt-reason.ts
 import { Answers, hashOf, KNOWN, PrefixCounts, type Table } from "./counts.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
 import { chanceOf, HitModel, type Prior } from "./model.ts";
-import { type MeasuredRecall, RecallPolicy } from "./policy.ts";
+import type { Share } from "./intervals.ts";
+import { RecallPolicy } from "./policy.ts";
 import { LEVEL, type Prefixes, prefixesOf } from "./prefixes.ts";
 import { Teaching } from "./teaching.ts";
 
@@ -71,8 +72,8 @@ export interface LearningMark {
   /** The share of requests that were saved since the mark before. */
   readonly share: number;
   /** The share of hits, and of mementos, that was kept lately, as it was measured then. */
-  readonly hits?: MeasuredRecall | undefined;
-  readonly mementos?: MeasuredRecall | undefined;
+  readonly hits?: Share | undefined;
+  readonly mementos?: Share | undefined;
 }
 
 /** What a learner keeps beside its tables. Plain data. */

@@ -1,5 +1,5 @@
 import type { Learner, LearningMark } from "./learner.ts";
-import type { MeasuredRecall } from "./policy.ts";
+import type { Share } from "./intervals.ts";
 
 /** What learning promises, keeps and saves. */
 export interface LearningReport {
@@ -9,9 +9,9 @@ export interface LearningReport {
   readonly lookups: number;
   readonly answers: number;
   /** The share of hits that was kept lately; undefined before the first. */
-  readonly hits: MeasuredRecall | undefined;
+  readonly hits: Share | undefined;
   /** The share of mementos that was kept, which is not promised. */
-  readonly mementos: MeasuredRecall | undefined;
+  readonly mementos: Share | undefined;
   /** What was saved and kept up to 100, 200, 500, 1000 lookups and so on, since the number before. */
   readonly spared: readonly LearningMark[];
   readonly archives: readonly ArchiveLearning[];
@@ -23,7 +23,7 @@ interface ArchiveLearning {
   /** The share of requests that were saved; undefined before the first decision. */
   readonly spared: number | undefined;
   /** The share of its hits that was kept. */
-  readonly hits: MeasuredRecall | undefined;
+  readonly hits: Share | undefined;
   /** It is queried where a hit is at least as likely; 0 where it always is. */
   readonly threshold: number;
 }

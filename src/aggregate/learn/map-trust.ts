@@ -1,4 +1,4 @@
-import { wilson } from "../statistics.ts";
+import { leastMean, wilson } from "./intervals.ts";
 
 /** What a map said of an original: nothing there, a wildcard that covers it, or its own key. */
 export type MapWord = "absent" | "covered" | "listed";
@@ -36,8 +36,6 @@ const LEAST_MISSING = 3;
 /** A map is stale if more than this share of the keys that it lists are gone. */
 const GONE_SHARE = 0.5;
 const LEAST_LISTED = 20;
-/** Both hold with a confidence of 97.5 %. */
-const Z = 1.959964;
 /** Beyond this many answers, older ones count half. */
 const MOST = 20_000;
 
@@ -135,11 +133,6 @@ function missed({ missing, missingWeight, covered }: Counts): Verdict | undefine
   const least = leastMean(missing) * (missingWeight / missing);
   const share = least / (least + covered);
   return share > MISSED_SHARE ? { kind: "missing", share } : undefined;
-}
-
-/** The lower bound of the mean of a Poisson count (Wilson and Hilferty). */
-function leastMean(count: number): number {
-  return count * Math.max(0, 1 - 1 / (9 * count) - Z / (3 * Math.sqrt(count))) ** 3;
 }
 
 function gone({ listed, gone: count }: Counts): Verdict | undefined {

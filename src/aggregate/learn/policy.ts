@@ -1,4 +1,5 @@
 import { rowOf, type Table } from "./counts.ts";
+import { recallOf, type Share } from "./intervals.ts";
 import { chanceOf } from "./model.ts";
 
 /** Chances are told apart by logits: classes of this width, from the lowest on. */
@@ -34,15 +35,6 @@ const EXPLORED_SHARE = 0.012;
 const MAX_EXPLORED = 0.2;
 const MIN_PROPENSITY = 0.004;
 const MAX_PROPENSITY = 0.5;
-
-const Z = 1.959964;
-
-/** A recall as it was measured, with an interval of 95 %. */
-export interface MeasuredRecall {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
 
 /** What is measured of an archive: kept, estimate of lost, its square and largest part; hits, then mementos. */
 const HITS = 0;
@@ -161,13 +153,13 @@ export class RecallPolicy {
   }
 
   /** The share of hits that was kept lately, of all archives or of one; undefined before the first hit. */
-  recallOfHits(archive?: number): MeasuredRecall | undefined {
+  recallOfHits(archive?: number): Share | undefined {
     const [kept, lost, squares, max] = this.#sums(HITS, archive);
     return recallOf(kept, lost, squares, Math.max(max, this.#exploredWeight(archive)));
   }
 
   /** The same share of mementos. */
-  recallOfMementos(): MeasuredRecall | undefined {
+  recallOfMementos(): Share | undefined {
     const [hits] = this.#sums(HITS);
     const [kept, lost, squares, max] = this.#sums(MEMENTOS);
     const each = hits === 0 ? 1 : kept / hits;
@@ -334,32 +326,4 @@ function decay({ data }: Table, halfLives: number): void {
 /** The middle of a class, as a logit. */
 function middle(number: number): number {
   return LOWEST_LOGIT + (number + 0.5) / CLASSES_PER_LOGIT;
-}
-
-/**
- * A recall of what was kept and an estimate of what was lost, which is a sum of weights of Poisson
- * counts: the interval of Fay and Feuer.
- *
- * @param max the largest weight that a count may have; 0 where nothing can be lost.
- */
-function recallOf(
-  kept: number,
-  lost: number,
-  squares: number,
-  max: number,
-): MeasuredRecall | undefined {
-  if (kept + lost === 0) return undefined;
-  const share = (missing: number): number => kept / (kept + missing);
-  const low = lost === 0 ? 0 : (squares / lost / 2) * chiSquare((2 * lost * lost) / squares, -Z);
-  const next = lost + max;
-  const nextSquares = squares + max * max;
-  const high =
-    next === 0 ? 0 : (nextSquares / next / 2) * chiSquare((2 * next * next) / nextSquares, Z);
-  return { value: share(lost), low: share(high), high: share(low) };
-}
-
-/** A quantile of the chi-square distribution (Wilson and Hilferty). */
-function chiSquare(freedom: number, z: number): number {
-  const part = 2 / (9 * freedom);
-  return freedom * Math.max(0, 1 - part + z * Math.sqrt(part)) ** 3;
 }

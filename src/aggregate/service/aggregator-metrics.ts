@@ -2,7 +2,8 @@ import type { Aggregator } from "prom-client";
 import { Histogram } from "prom-client";
 import { Metrics, type Sample } from "../../http/metrics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
-import type { RoutingReport, Share } from "../statistics.ts";
+import type { Share } from "../learn/intervals.ts";
+import type { RoutingReport } from "../statistics.ts";
 import type { ListState } from "../route/archive-list.ts";
 import {
   type ArchiveStatus,

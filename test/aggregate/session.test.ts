@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SessionIds } from "../../src/aggregate/session.ts";
+import { followingClock, SessionIds } from "../../src/aggregate/session.ts";
 
 const MS = 1_794_744_000_123;
 
@@ -31,5 +31,28 @@ describe("names of sessions", () => {
         },
       ),
     );
+  });
+});
+
+describe("followingClock", () => {
+  it("goes on evenly, and follows where the system's clock was set or the machine slept", () => {
+    let steady = 1000.25;
+    let system = 1000;
+    const clock = followingClock(
+      () => steady,
+      () => system,
+    );
+    expect(clock()).toBe(1000.25);
+    // The system's clock has no fractions, and is corrected a little now and then.
+    steady += 10.5;
+    system += 400;
+    expect(clock()).toBe(1010.75);
+    steady += 10;
+    system += 8 * 3_600_000;
+    expect(clock()).toBe(system);
+    steady += 0.5;
+    expect(clock()).toBe(system + 0.5);
+    system = 5;
+    expect(clock()).toBe(5);
   });
 });

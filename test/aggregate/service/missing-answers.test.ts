@@ -3,8 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aggregating, type LocalArchive, localArchive } from "../support/aggregating.ts";
-import { scratchDir } from "../support/scratch.ts";
+import { aggregating, type LocalArchive, localArchive } from "../../support/aggregating.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { linkTimeMap } from "../../support/scripted-upstream.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -158,4 +159,30 @@ describe("/health", () => {
       ["a2", "map-refused"],
     ]);
   });
+});
+
+describe("an answer made of one that was kept for long", () => {
+  it.each(["timemap/link", "timemap/json", "timegate", "summary"])(
+    "is fresh to caches for as long as any other: /%s",
+    async (path) => {
+      const old = await localArchive("old", (_request, response) => {
+        response.writeHead(200, { Age: "1800", "Cache-Control": "max-age=3600" });
+        response.end(
+          linkTimeMap("http://example.org/", "http://old.example/web/", ["20150101000000"]),
+        );
+      });
+      const { url } = await aggregating([old], { service: { maxAgeSeconds: 600 } });
+      const ask = async (): Promise<Headers> => {
+        const answer = await fetch(`${url}/${path}/http://example.org/`, { redirect: "manual" });
+        await answer.text();
+        return answer.headers;
+      };
+      expect((await ask()).get("cache-control")).toBe("public, max-age=600");
+      const headers = await ask();
+      const age = Number(headers.get("age"));
+      const [, maxAge] = /max-age=(\d+)/.exec(headers.get("cache-control") ?? "") ?? [];
+      expect(age).toBeGreaterThanOrEqual(1800);
+      expect(Number(maxAge) - age).toBe(600);
+    },
+  );
 });

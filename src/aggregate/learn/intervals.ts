@@ -1,0 +1,53 @@
+/** A share and the range it lies in with a confidence of 95 %. */
+export interface Share {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const Z = 1.959964;
+
+/** The interval of Wilson, which is sound for rates near 0, where rates of missed hits should be. */
+export function wilson(successes: number, trials: number): Share {
+  const value = successes / trials;
+  const z2 = (Z * Z) / trials;
+  const middle = (value + z2 / 2) / (1 + z2);
+  const half = (Z / (1 + z2)) * Math.sqrt((value * (1 - value)) / trials + z2 / (4 * trials));
+  return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+}
+
+/** The lower and the upper bound of the mean of a Poisson count, by quantiles of chi-square (Wilson and Hilferty). */
+function poisson(count: number, z: number): number {
+  if (count === 0) return 0;
+  const part = 1 / (9 * count);
+  return count * Math.max(0, 1 - part + z * Math.sqrt(part)) ** 3;
+}
+
+/** The lower bound of the mean of a Poisson count. */
+export function leastMean(count: number): number {
+  return poisson(count, -Z);
+}
+
+/**
+ * A recall of what was kept and an estimate of what was lost, which is a sum of weights of Poisson
+ * counts: the interval of Fay and Feuer.
+ *
+ * @param squares the sum of the squares of these weights.
+ * @param max the largest weight that a count may have; 0 where nothing can be lost.
+ */
+export function recallOf(
+  kept: number,
+  lost: number,
+  squares: number,
+  max: number,
+): Share | undefined {
+  if (kept + lost === 0) return undefined;
+  const bound = (weights: number, squared: number, z: number): number =>
+    weights === 0 ? 0 : (squared / weights) * poisson(weights ** 2 / squared, z);
+  const share = (missing: number): number => kept / (kept + missing);
+  return {
+    value: share(lost),
+    low: share(bound(lost + max, squares + max * max, Z)),
+    high: share(bound(lost, squares, -Z)),
+  };
+}
