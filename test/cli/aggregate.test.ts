@@ -324,4 +324,19 @@ describe("options as MemGator has them", () => {
     const { stdout } = await runCli(["aggregate", "--help"]);
     expect(stdout.match(/^ {4}(?:-\w, )?--/gm)?.length).toBeLessThanOrEqual(30);
   });
+
+  it.each([["--spoof", "archives should be able to identify their clients"]])(
+    "%s is known as MemGator's",
+    async (option, hint) => {
+      const { code, stderr } = await runCli(["aggregate", option, "x", "http://example.org/"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("is an option of MemGator");
+      expect(stderr).toContain(hint);
+    },
+  );
+
+  it.each(["200%", "100.1%", "2", "-1"])("--sample %s is refused", async (share) => {
+    const { code, stderr } = await runCli(["aggregate", "--serve", "-a", "x", "--sample", share]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--sample")]);
+  });
 });

@@ -96,4 +96,19 @@ describe("parseArchiveList", () => {
   ])("names the entry and what is wrong: %j", (members, message) => {
     expect(() => parsed({ ...LEAST, id: "first" }, { ...LEAST, ...members })).toThrow(message);
   });
+
+  it.each([
+    ["true", 0],
+    [true, 0],
+    ["false", 1],
+    [null, 1],
+  ])('leaves entries out with "ignore": %j', (ignore, count) => {
+    expect(parsed({ ...LEAST, ignore })).toHaveLength(count);
+  });
+
+  it.each(["yes", 1])('refuses "ignore": %j', (ignore) => {
+    expect(() => parsed({ ...LEAST, ignore })).toThrow(
+      `"ignore" is ${JSON.stringify(ignore)}; true or false is expected`,
+    );
+  });
 });

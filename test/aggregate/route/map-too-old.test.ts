@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { aggregateProcess, writeList } from "../support/aggregate-process.ts";
-import { plainArchive } from "../support/aggregating.ts";
-import { runCli } from "../support/run-cli.ts";
-import { scratchDir } from "../support/scratch.ts";
-import { scriptedServer } from "../support/scripted-server.ts";
+import { aggregateProcess, writeList } from "../../support/aggregate-process.ts";
+import { plainArchive } from "../../support/aggregating.ts";
+import { runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { scriptedServer } from "../../support/scripted-server.ts";
 
 const DAY_MS = 86_400_000;
 const head = (updatedAt: number): string =>
@@ -86,40 +86,4 @@ describe("SIGHUP", () => {
       await expect.poll(reason).toBe("in-map");
     },
   );
-});
-
-describe("small things of the aggregator", () => {
-  it.each([["--spoof", "archives should be able to identify their clients"]])(
-    "%s is known as MemGator's",
-    async (option, hint) => {
-      const { code, stderr } = await runCli(["aggregate", option, "x", "http://example.org/"]);
-      expect(code).toBe(2);
-      expect(stderr).toContain("is an option of MemGator");
-      expect(stderr).toContain(hint);
-    },
-  );
-
-  it.each(["200%", "100.1%", "2", "-1"])("--sample %s is refused", async (share) => {
-    const { code, stderr } = await runCli(["aggregate", "--serve", "-a", "x", "--sample", share]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("--sample")]);
-  });
-
-  const listed = async (ignore: unknown): Promise<string> => {
-    const { archive } = await plainArchive("one", []);
-    const path = join(scratchDir(), "archives.json");
-    writeFileSync(path, JSON.stringify([{ ...archive, ignore }]));
-    const { stdout, stderr } = await runCli(["route", "http://a.org/", "-a", path, "--json"]);
-    return stdout + stderr.replaceAll("\\", "");
-  };
-
-  it.each([
-    ["true", '"archives":[]'],
-    [true, '"archives":[]'],
-    ["false", '"id":"one"'],
-    [null, '"id":"one"'],
-    ["yes", '"ignore" is "yes"; true or false is expected'],
-    [1, '"ignore" is 1; true or false is expected'],
-  ])('"ignore": %j', async (ignore, expected) => {
-    expect(await listed(ignore)).toContain(expected);
-  });
 });
