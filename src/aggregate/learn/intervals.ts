@@ -16,7 +16,7 @@ export function wilson(successes: number, trials: number): Share {
   return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** The lower and the upper bound of the mean of a Poisson count, by quantiles of chi-square (Wilson and Hilferty). */
+/** A bound of the mean of a Poisson count, by a quantile of chi-square (Wilson and Hilferty). */
 function poisson(count: number, z: number): number {
   if (count === 0) return 0;
   const part = 1 / (9 * count);
@@ -42,12 +42,15 @@ export function recallOf(
   max: number,
 ): Share | undefined {
   if (kept + lost === 0) return undefined;
-  const bound = (weights: number, squared: number, z: number): number =>
-    weights === 0 ? 0 : (squared / weights) * poisson(weights ** 2 / squared, z);
   const share = (missing: number): number => kept / (kept + missing);
   return {
     value: share(lost),
     low: share(bound(lost + max, squares + max * max, Z)),
     high: share(bound(lost, squares, -Z)),
   };
+}
+
+/** A bound of a sum of weights of counts. */
+function bound(weights: number, squares: number, z: number): number {
+  return weights === 0 ? 0 : (squares / weights) * poisson(weights ** 2 / squares, z);
 }
