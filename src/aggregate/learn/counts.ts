@@ -14,7 +14,7 @@ export function rowOf(archives: number, each: number, own: number = 0): Table {
 }
 
 /** A table of as many rows as there is memory for, by their keys. The row that was not used for longest makes room. */
-export class KeyedTable<Key extends string | number> implements Table {
+class KeyedTable<Key extends string | number> implements Table {
   readonly data: Float32Array;
   readonly own: number;
   readonly each: number;
