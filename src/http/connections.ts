@@ -37,8 +37,6 @@ const KEPT_OPEN_MS = 10_000;
 const MAX_KEPT_OPEN_MS = 600_000;
 /** Names are looked up again after this time, however busy a connection is: archives move. */
 const CONNECTION_LIFE_MS = 600_000;
-/** Redirects can name any number of origins. */
-const MAX_CONNECTORS = 512;
 
 /** One request without a body; the path goes out byte for byte. */
 export interface Sending {
@@ -71,7 +69,6 @@ export class Connections {
   readonly #public = new Set<string>();
   /** Origins that are at private addresses. */
   readonly #private = new Set<string>();
-  readonly #connectors = new Map<string, buildConnector.connector>();
   readonly #direct: buildConnector.connector;
   #sockets = 0;
 
@@ -131,7 +128,7 @@ export class Connections {
     await destroyed;
   }
 
-  /** What is in flight ends on the connections of before; undici's own way looks at each of them for each request. */
+  /** What is in flight ends on the connections of before; undici's own way opens too many. */
   #renew(): void {
     const now = performance.now();
     if (now < this.#renewAt || this.#closing.signal.aborted) return;
@@ -152,7 +149,7 @@ export class Connections {
     if (address !== undefined) this.#private.add(origin);
     const proxy = this.#options.proxies?.proxyFor(new URL(origin));
     if (proxy === undefined) {
-      return this.#open({ ...target, hostname }, this.#connectorOf(origin));
+      return this.#open({ ...target, hostname }, this.#connectorTo(origin));
     }
     const lookup = checkedLookup(this.#options.lookup, () => mayBePrivate);
     const refused = mayBePrivate ? undefined : await refusedName(hostname, lookup);
@@ -208,23 +205,11 @@ export class Connections {
     throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
   }
 
-  /** Kept by origin for the sake of TLS, which goes on where a session ended. */
-  #connectorOf(origin: string): buildConnector.connector {
-    let connector = this.#connectors.get(origin);
-    if (connector === undefined) {
-      if (this.#connectors.size >= MAX_CONNECTORS) this.#connectors.clear();
-      const { connectTimeoutMs: timeout } = this.#options;
-      connector = buildConnector({ timeout, lookup: this.#lookup(origin) });
-      this.#connectors.set(origin, connector);
-    }
-    return connector;
-  }
-
-  #lookup(origin: string): LookupFunction {
-    const { lookup, mayBePrivate } = this.#options;
+  #connectorTo(origin: string): buildConnector.connector {
+    const { lookup, mayBePrivate, connectTimeoutMs } = this.#options;
     const checked = checkedLookup(lookup, () => !this.#public.has(origin) && mayBePrivate(origin));
-    return (host, options, callback) => {
-      checked(host, options, (error, found, family) => {
+    const noting: LookupFunction = (host, lookupOptions, callback) => {
+      checked(host, lookupOptions, (error, found, family) => {
         if (error === null) {
           const isPrivate = addressesOf(found).some(isPrivateAddress);
           (isPrivate ? this.#private : this.#public).add(origin);
@@ -232,6 +217,7 @@ export class Connections {
         callback(error, found, family);
       });
     };
+    return buildConnector({ timeout: connectTimeoutMs, lookup: noting });
   }
 }
 
@@ -262,27 +248,12 @@ const ORIGIN = /^https?:\/\/[^/?#]+/i;
  *   addresses that name a user.
  */
 export function splitAddress(url: string): SplitAddress {
-  const [written] = ORIGIN.exec(url) ?? [];
-  const origin = written === undefined ? undefined : originOf(written);
-  if (written === undefined || origin === undefined || UNSENDABLE.test(url)) throw badAddress(url);
+  const [written = ""] = ORIGIN.exec(url) ?? [];
+  if (!URL.canParse(written) || UNSENDABLE.test(url)) throw badAddress(url);
+  const { origin, username, password } = new URL(written);
+  if (username !== "" || password !== "") throw badAddress(url);
   const rest = url.slice(written.length);
   return { origin, path: sendableUri(rest.startsWith("/") ? rest : `/${rest}`) };
-}
-
-/** Archives are few, and asked again and again. */
-const ORIGINS = new Map<string, string>();
-const MAX_ORIGINS = 256;
-
-/** As URLs have it; undefined for what is none, or names a user. */
-function originOf(written: string): string | undefined {
-  const known = ORIGINS.get(written);
-  if (known !== undefined) return known;
-  if (!URL.canParse(written)) return undefined;
-  const { origin, username, password } = new URL(written);
-  if (username !== "" || password !== "") return undefined;
-  if (ORIGINS.size >= MAX_ORIGINS) ORIGINS.clear();
-  ORIGINS.set(written, origin);
-  return origin;
 }
 
 function badAddress(url: string): MementoMapError {

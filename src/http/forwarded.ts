@@ -105,7 +105,8 @@ type Headers = HttpRequest["headers"];
 
 function hopsOf(headers: Headers): Hop[] {
   const { forwarded } = headers;
-  if (typeof forwarded === "string") return splitOutsideQuotes(forwarded, ",").map(forwardedHop);
+  if (typeof forwarded === "string")
+    return Array.from(forwarded.matchAll(FORWARDED_HOP), ([hop]) => forwardedHop(hop));
   const addresses = listOf(headers["x-forwarded-for"]);
   const protocols = listOf(headers["x-forwarded-proto"]);
   const hosts = listOf(headers["x-forwarded-host"]);
@@ -120,14 +121,15 @@ function hopsOf(headers: Headers): Hop[] {
   }));
 }
 
+/** Hops are separated by commas outside quotes. */
+const FORWARDED_HOP = /(?:[^,"]|"(?:[^"\\]|\\[^])*(?:"|$))+/g;
+const FORWARDED_PAIR = /\b(for|proto|host)\s*=\s*(?:"((?:[^"\\]|\\[^])*)"|([^";\s]*))/gi;
+
 /** `for=192.0.2.43;proto=https;host="example.org:8443"` */
 function forwardedHop(text: string): Hop {
   const pairs = new Map(
-    splitOutsideQuotes(text, ";").map((pair) => {
-      const equals = pair.indexOf("=");
-      const value = pair.slice(equals + 1).trim();
-      const plain = /^".*"$/.test(value) ? value.slice(1, -1).replaceAll(/\\(.)/g, "$1") : value;
-      return [pair.slice(0, equals).trim().toLowerCase(), plain] as const;
+    Array.from(text.matchAll(FORWARDED_PAIR), ([, name, quoted, bare]) => {
+      return [name.toLowerCase(), quoted?.replaceAll(/\\([^])/g, "$1") ?? bare];
     }),
   );
   return {
@@ -135,23 +137,6 @@ function forwardedHop(text: string): Hop {
     protocol: protocolOf(pairs.get("proto")),
     host: pairs.get("host"),
   };
-}
-
-function splitOutsideQuotes(text: string, separator: "," | ";"): string[] {
-  const parts: string[] = [""];
-  let isQuoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (isQuoted && character === "\\") {
-      parts[parts.length - 1] += character + (text[at + 1] ?? "");
-      at += 1;
-      continue;
-    }
-    if (character === '"') isQuoted = !isQuoted;
-    if (character === separator && !isQuoted) parts.push("");
-    else parts[parts.length - 1] += character;
-  }
-  return parts;
 }
 
 function listOf(value: string | readonly string[] | undefined): string[] {

@@ -19,6 +19,12 @@ for (const [network, prefix] of [
   ["224.0.0.0", 3],
 ] as const) {
   PRIVATE.addSubnet(network, prefix, "ipv4");
+  // As IPv6 has them: mapped, translated (NAT64), and of 6to4.
+  const [a, b, c, d] = network.split(".").map(Number);
+  const hex = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  PRIVATE.addSubnet(`::ffff:${hex}`, 96 + prefix, "ipv6");
+  PRIVATE.addSubnet(`64:ff9b::${hex}`, 96 + prefix, "ipv6");
+  PRIVATE.addSubnet(`2002:${hex}::`, 16 + prefix, "ipv6");
 }
 for (const [network, prefix] of [
   ["::", 96],
@@ -40,11 +46,10 @@ for (const [network, prefix] of [
  */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
-  if (family === 4) return PRIVATE.check(address, "ipv4");
-  if (family !== 6) return true;
-  const embedded = embeddedIpv4(address);
-  if (embedded !== undefined) return PRIVATE.check(embedded, "ipv4");
-  return PRIVATE.check(address, "ipv6");
+  if (family === 0) return true;
+  // A zone is none of the address.
+  const [bare = ""] = address.split("%");
+  return PRIVATE.check(bare, family === 6 ? "ipv6" : "ipv4");
 }
 
 /** `[::1]` → `::1`: the host of a URL as an address or a name. */
@@ -56,33 +61,6 @@ export function bareHost(hostname: string): string {
 export function privateHost(hostname: string): string | undefined {
   const host = bareHost(hostname);
   return isIP(host) !== 0 && isPrivateAddress(host) ? host : undefined;
-}
-
-/** The IPv4 address within `::ffff:a.b.c.d`, `64:ff9b::/96` (NAT64) and `2002::/16` (6to4). */
-function embeddedIpv4(address: string): string | undefined {
-  const groups = groupsOf(address);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;
-  const isTranslated =
-    groups[0] === 0x64 && groups[1] === 0xff_9b && groups.slice(2, 6).every((group) => group === 0);
-  if (isMapped || isTranslated) return dotted(groups[6], groups[7]);
-  return groups[0] === 0x20_02 ? dotted(groups[1], groups[2]) : undefined;
-}
-
-function groupsOf(address: string): number[] {
-  const [bare = ""] = address.split("%");
-  const hex = bare.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_all, a, b, c, d) => {
-    const high = Number(a) * 256 + Number(b);
-    return `${high.toString(16)}:${(Number(c) * 256 + Number(d)).toString(16)}`;
-  });
-  const [head = "", tail] = hex.split("::");
-  const front = head === "" ? [] : head.split(":");
-  const back = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => "0");
-  return [...front, ...zeros, ...back].map((group) => Number.parseInt(group, 16));
-}
-
-function dotted(high: number, low: number): string {
-  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
 /** Behind a proxy there may be no resolver, and to find that out takes long. */

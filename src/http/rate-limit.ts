@@ -43,12 +43,6 @@ export class RateLimit {
     return 0;
   }
 
-  /** Counts requests that were made elsewhere. */
-  spend(address: string, requests: number): void {
-    const bucket = this.#bucketOf(address);
-    bucket.tokens = Math.max(-this.#burst, bucket.tokens - requests);
-  }
-
   /** The bucket of an address as it is now. */
   #bucketOf(address: string): { tokens: number; at: number } {
     const key = networkOf(address);

@@ -179,13 +179,7 @@ export const PACKED_CONTENT_TYPE = "application/vnd.mementomap.packed";
  * to name the type: wildcards come from programs that know nothing of packed maps.
  */
 export function prefersPacked(accept: string | undefined): boolean {
-  const weights = new Map<string, number>();
-  for (const item of (accept ?? "").split(",")) {
-    const [type = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter));
-    const value = weight === undefined ? 1 : Number(weight.replace(/^q\s*=/, ""));
-    weights.set(type, Number.isNaN(value) ? 0 : value);
-  }
+  const weights = weightsOf(accept);
   const packed = weights.get(PACKED_CONTENT_TYPE) ?? 0;
   return packed > 0 && packed >= (weights.get("text/plain") ?? weights.get("text/*") ?? 0);
 }
@@ -295,7 +289,17 @@ function httpTime(text: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-const ITEM = /^\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;\s*q\s*=\s*(\d(?:\.\d{0,3})?)\s*)?$/i;
+/** What an `Accept` header likes, and how much, from 0 to 1; what has no such weight is not liked. */
+function weightsOf(header: string = ""): Map<string, number> {
+  return new Map(
+    header.split(",").map((item) => {
+      const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+      const weight = parameters.find((parameter) => /^q\s*=/.test(parameter));
+      const value = Number(weight?.replace(/^q\s*=/, "") ?? 1);
+      return [name, value >= 0 && value <= 1 ? value : 0];
+    }),
+  );
+}
 
 /**
  * Which of the codings at hand to send, by `Accept-Encoding` (RFC 9110, section 12.5.3); undefined
@@ -309,23 +313,12 @@ export function chooseEncoding(
   available: readonly Encoding[],
 ): Encoding | undefined {
   if (header === undefined || available.length === 0) return undefined;
-  const weights = new Map<string, number>();
-  for (const item of header.split(",")) {
-    const [, name, weight = "1"] = ITEM.exec(item) ?? [];
-    if (name !== undefined) weights.set(name.toLowerCase(), Number(weight));
-  }
+  const weights = weightsOf(header);
   const other = weights.get("*");
   const weightOf = (coding: string): number =>
     weights.get(coding) ?? (coding === "gzip" ? weights.get("x-gzip") : undefined) ?? other ?? 0;
-  let best: Encoding | undefined;
-  let bestWeight = 0;
-  for (const coding of available) {
-    const weight = weightOf(coding);
-    if (weight > bestWeight) {
-      best = coding;
-      bestWeight = weight;
-    }
-  }
+  const best = available.reduce((a, b) => (weightOf(b) > weightOf(a) ? b : a));
+  const bestWeight = weightOf(best);
   const plain = weights.get("identity");
-  return plain !== undefined && plain > bestWeight ? undefined : best;
+  return bestWeight === 0 || (plain !== undefined && plain > bestWeight) ? undefined : best;
 }

@@ -1,9 +1,17 @@
+const STRING = { type: "string" };
+const INTEGER = { type: "integer" };
+const OBJECT = { type: "object" };
+
+function listOf(items: object): { readonly type: "array"; readonly items: object } {
+  return { type: "array", items };
+}
+
 /** An answer of a lookup. */
 export const LOOKUP_SCHEMA = {
-  type: "object",
+  ...OBJECT,
   required: ["input", "present", "key", "frequency", "distance"],
   properties: {
-    input: { type: "string" },
+    input: STRING,
     present: { type: "boolean" },
     key: { type: ["string", "null"], description: "The key that decided" },
     frequency: { type: ["string", "null"] },
@@ -12,91 +20,72 @@ export const LOOKUP_SCHEMA = {
 };
 
 const PART = {
-  url: { type: "string", description: "The prefix for people" },
+  url: { ...STRING, description: "The prefix for people" },
   kind: {
     enum: ["root", "tld", "domain", "host", "path", "page", "query", "wildcard", "other"],
   },
-  rows: { type: "integer" },
-  captures: { type: "integer", description: "The sum of the frequencies" },
+  rows: INTEGER,
+  captures: { ...INTEGER, description: "The sum of the frequencies" },
   bound: { enum: ["exact", "atLeast", "atMost", "about"] },
-  voids: { type: "integer", description: "Rows that say that nothing is held" },
-  wildcards: { type: "integer", description: "Rows that stand for many pages" },
-  wildcardCaptures: { type: "integer" },
+  voids: { ...INTEGER, description: "Rows that say that nothing is held" },
+  wildcards: { ...INTEGER, description: "Rows that stand for many pages" },
+  wildcardCaptures: INTEGER,
   detail: { enum: ["kept", "rolled up", "mixed"] },
 };
 
+const CHILD = {
+  prefix: STRING,
+  ...PART,
+  hasChildren: { type: "boolean" },
+  children: {
+    ...listOf(OBJECT),
+    description: "The largest of its own children, with depth above 1",
+  },
+};
+
 const SLICE = {
-  type: "object",
+  ...OBJECT,
   required: ["map", "form", "rows"],
   properties: {
-    map: { type: "string" },
+    map: STRING,
     form: { enum: ["text", "packed"] },
-    prefix: { type: "string" },
+    prefix: STRING,
     ...PART,
-    above: { type: "array", items: { type: "object" } },
-    coveredBy: { type: "array", items: { type: "object" } },
-    total: { type: "string", description: "The frequency of *, at the root" },
-    children: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          prefix: { type: "string" },
-          ...PART,
-          hasChildren: { type: "boolean" },
-          children: {
-            type: "array",
-            items: { type: "object" },
-            description: "The largest of its own children, with depth above 1",
-          },
-        },
-      },
-    },
-    search: { type: "string", description: "What was searched for, as keys have it" },
+    above: listOf(OBJECT),
+    coveredBy: listOf(OBJECT),
+    total: { ...STRING, description: "The frequency of *, at the root" },
+    children: listOf({ ...OBJECT, properties: CHILD }),
+    search: { ...STRING, description: "What was searched for, as keys have it" },
     next: { type: ["string", "null"], description: "Relative to this address" },
   },
 };
 
+const COMBINATION = {
+  held: { ...listOf(STRING), description: "Maps with rows for them" },
+  may: { ...listOf(STRING), description: "Maps whose wildcards cover them" },
+  count: INTEGER,
+  differing: { ...INTEGER, description: "Those whose captures differ" },
+  captures: listOf(INTEGER),
+};
+
 const COMBINATIONS = {
-  type: "object",
+  ...OBJECT,
   properties: {
-    count: { type: "integer" },
-    combinations: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          held: {
-            type: "array",
-            items: { type: "string" },
-            description: "Maps with rows for them",
-          },
-          may: {
-            type: "array",
-            items: { type: "string" },
-            description: "Maps whose wildcards cover them",
-          },
-          count: { type: "integer" },
-          differing: { type: "integer", description: "Those whose captures differ" },
-          captures: { type: "array", items: { type: "integer" } },
-        },
-      },
-    },
+    count: INTEGER,
+    combinations: listOf({ ...OBJECT, properties: COMBINATION }),
   },
 };
 
 const COMPARISON = {
-  type: "object",
+  ...OBJECT,
   properties: {
-    maps: { type: "array", items: { type: "object" } },
+    maps: listOf(OBJECT),
     keys: COMBINATIONS,
     domains: COMBINATIONS,
-    ...Object.fromEntries(
-      ["tlds", "largest", "differing", "only"].map((name) => [
-        name,
-        { type: "array", items: { type: "object" } },
-      ]),
-    ),
+    tlds: listOf(OBJECT),
+    largest: listOf(OBJECT),
+    differing: listOf(OBJECT),
+    only: listOf(OBJECT),
   },
 };
 

@@ -101,7 +101,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     client,
   ) => {
     const startedAt = performance.now();
-    const exchange = this.#open(new WebRequest(request, client));
+    const exchange = this.open(new WebRequest(request, client));
     const match = this.#match(exchange) ?? this.#unknown(exchange);
     const reply = await this.#reply(exchange, match);
     return webResponse(reply, ({ bytes, error }) => {
@@ -112,7 +112,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
 
   /** Whether a request is for one of the paths of the service. */
   publishes(request: Request): boolean {
-    return this.#match(this.#open(new WebRequest(request))) !== undefined;
+    return this.#match(this.open(new WebRequest(request))) !== undefined;
   }
 
   /**
@@ -120,40 +120,50 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
    * done, if it is not.
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const exchange = this.#open(new NodeRequest(request));
-    const match = this.#match(exchange);
-    if (match !== undefined) this.#answer(request, response, exchange, match);
-    return match !== undefined;
+    return this.#handle(request, response, (exchange) => this.#match(exchange));
   }
 
   /** Answers a request that nothing else answers: 404, or 400 where a path begins as one of ours. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = this.#open(new NodeRequest(request));
-    this.#answer(request, response, exchange, this.#unknown(exchange));
+    this.#handle(request, response, (exchange) => this.#unknown(exchange));
   }
 
   /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
   get monitoring(): RequestHandler {
+    const { unknown } = this.#parts;
     return {
-      handle: (request, response) => {
-        const exchange = this.#open(new NodeRequest(request));
-        const match = this.#monitoring.match(exchange.path, "");
-        if (match !== undefined) this.#answer(request, response, exchange, match);
-        return match !== undefined;
-      },
-      handleUnknown: (request, response) => {
-        const exchange = this.#open(new NodeRequest(request));
-        this.#answer(request, response, exchange, this.#parts.unknown);
-      },
+      handle: (request, response) =>
+        this.#handle(request, response, ({ path }) => this.#monitoring.match(path, "")),
+      handleUnknown: (request, response) => void this.#handle(request, response, () => unknown),
     };
+  }
+
+  /** Answers over `node:http`, if there is something to answer with. */
+  #handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    find: (exchange: Exchange) => Match<Exchange> | Problem | undefined,
+  ): boolean {
+    const exchange = this.open(new NodeRequest(request));
+    const found = find(exchange);
+    if (found === undefined) return false;
+    inTurn(request, response, () => {
+      const startedAt = performance.now();
+      const { socket } = request;
+      const sentBefore = socket.bytesWritten;
+      response.once("close", () => {
+        const bytes = socket.bytesWritten - sentBefore;
+        this.#noteRequest(exchange, { status: response.statusCode, bytes, startedAt });
+      });
+      this.#reply(exchange, found)
+        .then((reply) => sendReply(response, reply))
+        .catch((error: unknown) => this.#noteFailure(exchange, error));
+    });
+    return true;
   }
 
   /** Everything about a request of a client but its match. */
   protected open(request: HttpRequest): Exchange {
-    return this.#open(request);
-  }
-
-  #open(request: HttpRequest): Exchange {
     const target = splitTarget(request.target);
     const client = this.#view(request, target.path);
     return this.exchange({
@@ -178,7 +188,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
       isAborted: false,
       body: () => request.body(),
     };
-    const exchange = { ...this.#open(own), client };
+    const exchange = { ...this.open(own), client };
     const match = this.#router.match(target, "");
     const reply = await match?.routes.get("GET")?.answer(exchange, match.params);
     if (reply?.status !== 200 || typeof reply.body !== "string") return undefined;
@@ -201,27 +211,6 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
       this.#router.match(target, prefix) ??
       (isPrefixOptional ? this.#router.match(target, "") : undefined)
     );
-  }
-
-  /** Answers over `node:http`. */
-  #answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    exchange: Exchange,
-    match: Match<Exchange> | Problem,
-  ): void {
-    inTurn(request, response, () => {
-      const startedAt = performance.now();
-      const { socket } = request;
-      const sentBefore = socket.bytesWritten;
-      response.once("close", () => {
-        const bytes = socket.bytesWritten - sentBefore;
-        this.#noteRequest(exchange, { status: response.statusCode, bytes, startedAt });
-      });
-      this.#reply(exchange, match)
-        .then((reply) => sendReply(response, reply))
-        .catch((error: unknown) => this.#noteFailure(exchange, error));
-    });
   }
 
   /** The whole reply to a request. */
