@@ -68,6 +68,20 @@ export function randomChunks(bytes: Uint8Array, random: Random): Uint8Array[] {
   return chunks;
 }
 
+/** One input in so many is made long. */
+const RARELY = 50;
+
+/** Mostly the bytes as they are; sometimes with a part of them repeated, up to `length`: time must stay linear. */
+export function sometimesLong(bytes: Uint8Array, random: Random, length: number): Uint8Array {
+  if (bytes.length === 0 || random.below(RARELY) > 0) return bytes;
+  const start = random.below(bytes.length);
+  const part = bytes.subarray(start, start + 1 + random.below(bytes.length - start));
+  const long = new Uint8Array(length);
+  long.set(bytes.subarray(0, start));
+  for (let at = start; at < length; at += part.length) long.set(part.subarray(0, length - at), at);
+  return long;
+}
+
 const LATIN1 = new TextDecoder("latin1");
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 

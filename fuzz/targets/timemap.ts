@@ -4,7 +4,7 @@ import type { TimeMapFormat } from "../../src/memento/timemap-document.ts";
 import { TIMEMAP_FORMATS, TIMEMAP_TYPES } from "../../src/memento/timemap-document.ts";
 import { timeMapReader } from "../../src/memento/timemap-reader.ts";
 import { writeTimeMap } from "../../src/memento/write-timemap.ts";
-import { mustEqual, outcomeOf, randomChunks, Violation } from "../check.ts";
+import { mustEqual, outcomeOf, randomChunks, sometimesLong, Violation } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 
 const SERVICE = "http://aggregator.example";
@@ -31,7 +31,8 @@ export const target: TargetDefinition = {
     "2000-02-29T00:00:00Z",
     "Tue, 20 Jun 2000 18:02:59 GMT",
   ],
-  run(input, random) {
+  run(given, random) {
+    const input = sometimesLong(given, random, 100_000);
     const contentType = random.pick([undefined, ...Object.values(TIMEMAP_TYPES), "text/html"]);
     const options = { contentType, url: "http://x.org/timemap/http://a.com/", maxLinkBytes: 4096 };
     const read = (chunks: readonly Uint8Array[]): Reading => {

@@ -177,6 +177,23 @@ describe("redirects", () => {
     expect(inside.heads).toEqual([]);
   });
 
+  it("a trusted origin whose name was public stays bound to public addresses", async () => {
+    const inside = await rawArchive((socket) => void socket.write(httpAnswer(200, "secret")));
+    const origin = `http://archive.example:${new URL(inside.origin).port}`;
+    let turn = 0;
+    const lookup: LookupFunction = (_host, options, done) => {
+      turn += 1;
+      const address = turn === 1 ? "203.0.114.1" : "127.0.0.1";
+      if (options.all === true) done(null, [{ address, family: 4 }]);
+      else done(null, address, 4);
+    };
+    const times = { connectTimeoutMs: 100, totalTimeoutMs: 1500 };
+    const get = getting({ trusted: [origin], lookup, ...times });
+    await expect(get({ url: origin })).rejects.toMatchObject({ code: "MM_HTTP" });
+    await expect(get({ url: origin })).rejects.toMatchObject({ code: "MM_REFUSED" });
+    expect(inside.heads).toEqual([]);
+  });
+
   it("an address that the caller names is checked as well", async () => {
     const inside = await rawArchive((socket) => void socket.write(httpAnswer(200, "secret")));
     await expect(getting()({ url: `${inside.origin}/admin` })).rejects.toMatchObject({
