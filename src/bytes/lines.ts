@@ -20,6 +20,8 @@ export interface LineOptions {
  */
 export interface LineBatch {
   readonly bytes: Uint8Array;
+  /** Where they begin in the input. */
+  readonly offset: number;
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
   readonly count: number;
@@ -53,6 +55,7 @@ export async function* lineBatches(
   let starts = new Uint32Array(INITIAL_LINES);
   let ends = new Uint32Array(INITIAL_LINES);
   let firstLine = 1;
+  let offset = 0;
   for await (const bytes of cutLines(chunks, maxLineBytes)) {
     const isTerminated = bytes[bytes.length - 1] === LF;
     let count = 0;
@@ -68,8 +71,9 @@ export async function* lineBatches(
       ends[count] = end;
       start = newline + 1;
     }
-    yield { bytes, starts, ends, count, firstLine, isTerminated };
+    yield { bytes, offset, starts, ends, count, firstLine, isTerminated };
     firstLine += count;
+    offset += bytes.length;
   }
 }
 

@@ -99,21 +99,22 @@ export class InclusionCheck {
 
   /** The queries of a page are in a node of their own, `com,a)/p?`, whose wildcard has the page too. */
   #addQuery(line: number, count: Count | undefined): void {
-    const { bytes, length, hostEnd } = this.#walk.key;
-    const pageEnd = bytes.indexOf(QUESTION, hostEnd);
+    const { key } = this.#walk;
+    const { hostEnd, queriedEnd } = key;
     const isZero = count?.value === 0;
     if (!this.#hasQueries) {
       // A row for one query says nothing of others.
-      if (isZero) this.#exclude(this.#walk.enter({ hostEnd, nodesEnd: pageEnd }), line);
+      if (isZero) this.#exclude(this.#walk.enter({ hostEnd, nodesEnd: queriedEnd }), line);
       return;
     }
-    const node = this.#walk.enter({ hostEnd, pageEnd, nodesEnd: pageEnd + 1 });
-    if (length === pageEnd + 2 && bytes[length - 1] === STAR) {
+    const [page = "", query] = key.text().split("?");
+    const nodesEnd = key.bytes.indexOf(QUESTION, hostEnd) + 1;
+    const node = this.#walk.enter({ hostEnd, pageEnd: queriedEnd, nodesEnd });
+    if (query === "*") {
       this.#addWildcard(node, line, count);
       const { parent } = node;
       if (isZero || parent === undefined) return;
-      const page = this.#walk.key.text(pageEnd);
-      const ofPage = parent.pending.findIndex(({ key }) => key === page);
+      const ofPage = parent.pending.findIndex((exclusion) => exclusion.key === page);
       if (ofPage >= 0) this.#pendingCount -= parent.pending.splice(ofPage, 1).length;
     } else if (isZero) this.#exclude(node, line);
     else node.included += atLeast(count);

@@ -118,22 +118,27 @@ async function filled<T>(
  */
 export async function isCanonicalMap(source: ByteSource, signal?: AbortSignal): Promise<boolean> {
   try {
-    const { headers, region } = await openWholeMap(source, signal);
+    const reader = await openWholeMap(source, signal);
+    const { headers } = reader;
     const { keys, values } = headers.fields;
-    if (keys.length !== 1 || values.length !== 1) return false;
-    let [isPlain, records, length] = [true, 0, region.start];
-    await eachRow(region, ({ bytes, start, keyEnd, end, isNew }) => {
+    if (keys.length !== 1 || values.length !== 1) {
+      await reader.close();
+      return false;
+    }
+    let [isPlain, records, first, next] = [true, 0, source.size, source.size];
+    await eachRow(reader, source.name, (row, isNew) => {
+      const { bytes, start, keyEnd, end, offset } = row;
+      if (records === 0) first = next = offset;
       // Another 0, such as 0+ or 00, is written as 0.
       const isOtherZero = bytes[keyEnd + 1] === ZERO && keyEnd + 2 < end;
-      isPlain &&= isNew && !isOtherZero && plainKeyEnd(bytes, start, end) === keyEnd;
+      isPlain &&= isNew && offset === next && !isOtherZero && plainKeyEnd(bytes, start, end) !== -1;
       records++;
-      length += end - start + 1;
+      next = offset + end - start + 1;
     });
-    // Lines that end in CR LF, and a last one without an end, are not of this length.
-    if (!isPlain || length !== source.size) return false;
-    const size = { bytes: source.size - region.bodyOffset, records };
-    const head = new SizedHead(headers).bytes(size);
-    return compareBytes(head, await readWhole(source, 0, region.start)) === 0;
+    // Where lines end in CR LF, or the last one has no end, the next does not begin there.
+    if (!isPlain || next !== source.size) return false;
+    const head = new SizedHead(headers).bytes({ bytes: source.size - first, records });
+    return compareBytes(head, await readWhole(source, 0, first)) === 0;
   } catch (error) {
     // Merging it reports the fault.
     if (isMementoMapError(error) && error.code !== "MM_INTERRUPTED") return false;

@@ -1,16 +1,10 @@
-import { CLOSE_PAREN, COLON, COMMA, STAR } from "../bytes/bytes.ts";
-import {
-  eachRow,
-  openWholeMap,
-  PageCuts,
-  pagesOf,
-  type ReadRow,
-  type SplitPlan,
-} from "./split-map.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { columnStart, type RowLayout, rowLayout } from "../ukvs/row.ts";
-import { columnEnd, skipBlanks } from "../ukvs/record.ts";
+import { CLOSE_PAREN, COLON, COMMA, STAR } from "../bytes/bytes.ts";
 import { frequencyCount } from "../ukvs/frequency.ts";
+import { columnEnd } from "../ukvs/record.ts";
+import { type RowLayout, rowLayout } from "../ukvs/row.ts";
+import type { RowCursor } from "./row-cursor.ts";
+import { eachRow, openWholeMap, PageCuts, pagesOf, type SplitPlan } from "./split-map.ts";
 
 /** A page may end this much before it is full, if the tree of keys has a better place there. */
 const SLACK = 0.1;
@@ -40,7 +34,7 @@ export interface SurveyOptions {
   /** How many domains to list; default 12. */
   readonly domains?: number;
   /** Called with each row. */
-  readonly onRow?: (row: ReadRow, layout: RowLayout) => void;
+  readonly onRow?: (row: RowCursor, isNew: boolean, layout: RowLayout) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -57,33 +51,29 @@ export async function surveyMap(
   options: SurveyOptions = {},
 ): Promise<MapSurvey> {
   const { pageRecords = 50_000, domains = 12, onRow, signal } = options;
-  const { headers, region } = await openWholeMap(source, signal);
+  const reader = await openWholeMap(source, signal);
+  const { headers } = reader;
   const layout = rowLayout(headers.fields, source.name);
-  const cuts = new PageCuts({ maxLines: pageRecords, slack: SLACK }, region.start);
+  const cuts = new PageCuts({ maxLines: pageRecords, slack: SLACK }, source.size);
   const counter = new DomainCounter();
   let records = 0;
   let mementos = 0;
   let total: string | undefined;
-  await eachRow(region, (row) => {
-    const { bytes, start, keyEnd, end, isNew } = row;
-    cuts.add(row);
-    onRow?.(row, layout);
+  await eachRow(reader, source.name, (row, isNew, shared) => {
+    const { bytes, start, keyEnd, restStart, end } = row;
+    cuts.add(row, isNew, shared);
+    onRow?.(row, isNew, layout);
     records += 1;
     // The row `*` states the total once more.
     if (keyEnd - start === 1 && bytes[start] === STAR) {
-      if (isNew) total = frequencyOf(bytes, keyEnd, end);
+      total ??= decoder.decode(bytes.subarray(restStart, columnEnd(bytes, restStart, end)));
       return;
     }
-    if (isNew) counter.add(row);
-    const second = skipBlanks(bytes, keyEnd, end);
-    mementos += frequencyCount(
-      bytes,
-      columnStart(bytes, second, end, layout.frequencyColumn - 1),
-      end,
-    );
+    if (isNew) counter.add(row, shared);
+    mementos += frequencyCount(bytes, restStart, end);
   });
   return {
-    plan: { headers, pages: await pagesOf(region, cuts.finish()) },
+    plan: { headers, pages: await pagesOf(source, cuts.finish(), signal) },
     records,
     mementos,
     total,
@@ -93,11 +83,6 @@ export async function surveyMap(
 }
 
 const decoder = new TextDecoder();
-
-function frequencyOf(bytes: Uint8Array, keyEnd: number, end: number): string {
-  const start = skipBlanks(bytes, keyEnd, end);
-  return decoder.decode(bytes.subarray(start, columnEnd(bytes, start, end)));
-}
 
 /** Counts keys by their first label; a sorted map has the keys of one label together. */
 class DomainCounter {
@@ -111,7 +96,7 @@ class DomainCounter {
     return this.#counts.size;
   }
 
-  add({ bytes, start, keyEnd, shared }: ReadRow): void {
+  add({ bytes, start, keyEnd }: RowCursor, shared: number): void {
     if (shared <= this.#domainLength || this.#domainLength < 0) {
       this.#note();
       const length = labelEnd(bytes, start, keyEnd) - start;

@@ -1,10 +1,13 @@
 import { compareRanges } from "../bytes/bytes.ts";
 import type { RecordBatch } from "../ukvs/reader.ts";
-import { compareColumns } from "../ukvs/record.ts";
+import { columnEnd, compareColumns } from "../ukvs/record.ts";
+import { checkFrequency } from "../ukvs/row.ts";
+import { isMementoMapError } from "../errors.ts";
 
 const NO_ROWS = new Uint32Array(1);
 const NO_BATCH: RecordBatch = {
   bytes: new Uint8Array(0),
+  offset: 0,
   count: 0,
   keyStarts: NO_ROWS,
   keyEnds: NO_ROWS,
@@ -49,6 +52,11 @@ export class RowCursor {
 
   get end(): number {
     return this.#batch.restEnds[this.#at];
+  }
+
+  /** Where the row begins in the file. */
+  get offset(): number {
+    return this.#batch.offset + this.start;
   }
 
   get line(): number {
@@ -111,5 +119,20 @@ export async function visitRows(
     }
   } finally {
     await row.close();
+  }
+}
+
+/**
+ * Checks the frequency of a row, which a reader does not look at.
+ *
+ * @throws MM_BAD_FREQUENCY with the place of the row.
+ */
+export function requireFrequency({ bytes, restStart, end, line }: RowCursor, source: string): void {
+  const frequencyEnd = columnEnd(bytes, restStart, end);
+  if (frequencyEnd === restStart) return;
+  try {
+    checkFrequency(bytes, { frequencyStart: restStart, frequencyEnd, isPlain: false });
+  } catch (error) {
+    throw isMementoMapError(error) ? error.at({ source, line }) : error;
   }
 }

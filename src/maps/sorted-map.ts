@@ -1,13 +1,13 @@
 import { type ByteSource, MemorySource } from "../bytes/byte-source.ts";
 import { CLOSE_BRACE, joinBytes } from "../bytes/bytes.ts";
-import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { MementoMapError } from "../errors.ts";
 import type { SpillStore } from "../files/scratch.ts";
 import { hasQuery, hostEnd } from "../surt/key.ts";
 import { ownSpelling } from "../surt/spelling.ts";
 import { type Fields, SIZE_HEADER, UkvsHeaders } from "../ukvs/header.ts";
-import { columnEnd, LastKey } from "../ukvs/record.ts";
+import { LastKey } from "../ukvs/record.ts";
 import { isPresent, parseFrequency } from "../ukvs/frequency.ts";
-import { checkFrequency, plainKeyEnd } from "../ukvs/row.ts";
+import { plainKeyEnd } from "../ukvs/row.ts";
 import { UkvsWriter } from "../ukvs/writer.ts";
 import { keyFault } from "./map-faults.ts";
 import { type LogicalMap, openLogicalMaps } from "./logical-map.ts";
@@ -22,7 +22,7 @@ import {
   rowOf,
   withParts,
 } from "./merge-row.ts";
-import { RowCursor } from "./row-cursor.ts";
+import { requireFrequency, RowCursor } from "./row-cursor.ts";
 import { type Line, RowGroups } from "./row-groups.ts";
 
 export interface SortOptions {
@@ -72,17 +72,6 @@ export class OrderCheck {
     this.isInOrder &&= this.#last.compareTo(bytes, start, tupleEnd) < 0;
     this.#last.remember(bytes, start, tupleEnd);
     return this.isInOrder;
-  }
-}
-
-/** @throws MM_BAD_FREQUENCY with the place of the row, which is not known any more where rows are added. */
-function requireFrequency({ bytes, restStart, end, line }: RowCursor, source: string): void {
-  const frequencyEnd = columnEnd(bytes, restStart, end);
-  if (frequencyEnd === restStart) return;
-  try {
-    checkFrequency(bytes, { frequencyStart: restStart, frequencyEnd, isPlain: false });
-  } catch (error) {
-    throw isMementoMapError(error) ? error.at({ source, line }) : error;
   }
 }
 

@@ -1,12 +1,13 @@
-import { CLOSE_PAREN, COMMA, CR, LF, SLASH } from "../bytes/bytes.ts";
-import { lineBatches } from "../bytes/lines.ts";
-import { MementoMapError } from "../errors.ts";
 import { type ByteSource, readWhole, sourceChunks, SourceLines } from "../bytes/byte-source.ts";
-import { keyEnd } from "../ukvs/row.ts";
+import { CLOSE_PAREN, COMMA, LF, SLASH } from "../bytes/bytes.ts";
+import { MementoMapError } from "../errors.ts";
+import { type PageMark, pageMark } from "../ukvs/head.ts";
+import { refuseNoRecords, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
 import { CurrentKey } from "../ukvs/key-tree.ts";
-import { type PageMark, pageMark, readMapHead, refuseCut } from "../ukvs/head.ts";
-import { columnEnd, notSorted, skipBlanks } from "../ukvs/record.ts";
-import { checkSize, type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
+import { readUkvs, type UkvsReader } from "../ukvs/reader.ts";
+import { notSorted } from "../ukvs/record.ts";
+import { keyEnd } from "../ukvs/row.ts";
+import { requireFrequency, type RowCursor, visitRows } from "./row-cursor.ts";
 
 const decoder = new TextDecoder();
 
@@ -47,65 +48,81 @@ export async function planPages(
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<SplitPlan> {
   checkPages(size);
-  const { headers, region } = await openWholeMap(source, options.signal);
-  const cuts = new PageCuts(
-    "pages" in size ? await cutsForCount(region, size.pages) : size,
-    region.start,
-  );
-  await eachRow(region, (row) => cuts.add(row));
-  return { headers, pages: await pagesOf(region, cuts.finish()) };
+  const { signal } = options;
+  const rule = "pages" in size ? await cutsForCount(source, size.pages, signal) : size;
+  const reader = await openWholeMap(source, signal);
+  const cuts = new PageCuts(rule, source.size);
+  await eachRow(reader, source.name, (row, isNew, shared) => cuts.add(row, isNew, shared));
+  return { headers: reader.headers, pages: await pagesOf(source, cuts.finish(), signal) };
 }
 
 /**
- * Reads the headers of a map that is to be cut into pages.
+ * Opens a map to read all of it with {@link eachRow}.
  *
  * @throws MM_BAD_INPUT when it is a page itself; MM_BAD_HEADER, MM_IO.
  */
-export async function openWholeMap(
-  source: ByteSource,
-  signal?: AbortSignal,
-): Promise<{ readonly headers: UkvsHeaders; readonly region: Region }> {
-  const lines = new SourceLines(source);
-  const head = await readMapHead(lines, signal);
-  const { headers, bodyOffset, recordsOffset, recordsLine } = head;
-  const mark = pageMark(headers, source.name);
-  if (mark !== undefined) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      `this is page ${mark.number} of ${mark.of} of a map already; merge the pages first`,
-      { position: { source: source.name } },
-    );
-  }
-  refuseCut(head, source.size, source.name);
-  const { size } = headers;
-  const region = { source, start: recordsOffset, bodyOffset, size, firstLine: recordsLine, signal };
-  return { headers, region };
+export async function openWholeMap(source: ByteSource, signal?: AbortSignal): Promise<UkvsReader> {
+  const { name } = source;
+  const chunks = sourceChunks(source, { signal });
+  const reader = await readUkvs(chunks, { source: name, checkOrder: false });
+  const mark = pageMark(reader.headers, name);
+  if (mark === undefined) return reader;
+  await reader.close();
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `this is page ${mark.number} of ${mark.of} of a map already; merge the pages first`,
+    { position: { source: name } },
+  );
+}
+
+/**
+ * Takes a row of a sorted map.
+ *
+ * @param isNew whether the row before has another key.
+ * @param shared how many bytes its key and that of the row before have in common.
+ */
+export type VisitRow = (row: RowCursor, isNew: boolean, shared: number) => void;
+
+/**
+ * Calls `visit` with every row, in one pass.
+ *
+ * @throws MM_NOT_SORTED; MM_CUT when the map states another size, MM_EMPTY; MM_BAD_LINE,
+ *   MM_BAD_FREQUENCY, MM_IO.
+ */
+export async function eachRow(reader: UkvsReader, name: string, visit: VisitRow): Promise<void> {
+  const last = new CurrentKey();
+  await visitRows(reader.batches(), (row) => {
+    const { bytes, start, keyEnd } = row;
+    const order = last.compare(bytes, start, keyEnd);
+    if (order < 0) {
+      const key = decoder.decode(bytes.subarray(start, keyEnd));
+      throw notSorted(key, last.text(), { source: name, line: row.line });
+    }
+    requireFrequency(row, name);
+    visit(row, order > 0, last.shared);
+    if (order > 0) last.set(bytes, start, keyEnd);
+  });
+  if (last.length === 0) refuseNoRecords(reader.headers.size, name);
 }
 
 /** The pages between cuts, with the keys they begin and end with. */
-export async function pagesOf(region: Region, cuts: readonly Cut[]): Promise<MapPage[]> {
-  const { source, signal } = region;
+export async function pagesOf(
+  source: ByteSource,
+  cuts: readonly Cut[],
+  signal?: AbortSignal,
+): Promise<MapPage[]> {
   const lines = new SourceLines(source);
   const hasEnd = source.size === 0 || (await readWhole(source, source.size - 1, 1))[0] === LF;
   const pages: MapPage[] = [];
-  for (const [index, cut] of cuts.entries()) {
-    const start = cut.first;
+  for (const [index, { first, last, records }] of cuts.entries()) {
     const end = cuts[index + 1]?.first ?? source.size;
-    const lacksEnd = !hasEnd && end === source.size && start < end;
-    pages.push({
-      number: index + 1,
-      of: cuts.length,
-      ...(cut.records === 0
+    const lacksEnd = !hasEnd && end === source.size && first < end;
+    const keys =
+      records === 0
         ? {}
-        : {
-            first: await keyAt(lines, cut.first, signal),
-            last: await keyAt(lines, cut.last, signal),
-          }),
-      records: cut.records,
-      bytes: end - start + (lacksEnd ? 1 : 0),
-      start,
-      end,
-    });
+        : { first: await keyAt(lines, first, signal), last: await keyAt(lines, last, signal) };
+    const bytes = end - first + (lacksEnd ? 1 : 0);
+    pages.push({ number: index + 1, of: cuts.length, ...keys, records, bytes, start: first, end });
   }
   return pages;
 }
@@ -154,18 +171,6 @@ function checkPages(size: SplitSize): void {
   throw new MementoMapError("MM_USAGE", `${value} is not a number of ${name}; give 1 or more`);
 }
 
-/** The records of a map. */
-export interface Region {
-  readonly source: ByteSource;
-  readonly start: number;
-  /** Where the last header ends, and what the map states to hold behind it. */
-  readonly bodyOffset: number;
-  readonly size: MapSize | undefined;
-  /** The number of the line at `start`. */
-  readonly firstLine: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Where the first and the last record of a page start. */
 interface Cut {
   readonly first: number;
@@ -179,9 +184,13 @@ export type CutRule =
   /** A page may end this part of it before it is full, if the tree of keys has a better place there. */
   | { readonly maxLines: number; readonly slack?: number };
 
-async function cutsForCount(region: Region, pages: number): Promise<CutRule> {
+async function cutsForCount(
+  source: ByteSource,
+  pages: number,
+  signal: AbortSignal | undefined,
+): Promise<CutRule> {
   let total = 0;
-  await eachRow(region, () => total++);
+  await visitRows((await openWholeMap(source, signal)).batches(), () => void total++);
   // The product exceeds 2^53 only for maps that no disk holds.
   const wanted = Array.from({ length: pages }, (_, page) => Math.floor((page * total) / pages));
   return { wanted: [...new Set(wanted)].slice(1) };
@@ -203,16 +212,17 @@ export class PageCuts {
   #records = 0;
   #best: (Cut & { readonly depth: number }) | undefined;
 
-  constructor(rule: CutRule, start: number) {
+  /** @param end where the page of a map without records is. */
+  constructor(rule: CutRule, end: number) {
     const { maxLines, slack = 0 } = "wanted" in rule ? { maxLines: Infinity } : rule;
     this.#wanted = "wanted" in rule ? [...rule.wanted] : [];
     this.#maxRecords = maxLines;
     this.#hasSlack = slack > 0;
     this.#earliest = slack > 0 ? Math.max(1, Math.floor(maxLines * (1 - slack))) : 1;
-    this.#page = { first: start, last: start, records: 0 };
+    this.#page = { first: end, last: end, records: 0 };
   }
 
-  add({ bytes, start, offset, isNew, shared }: ReadRow): void {
+  add({ bytes, start, offset }: RowCursor, isNew: boolean, shared: number): void {
     const { first, last, records } = this.#page;
     if (isNew && records >= this.#earliest) {
       const depth = this.#hasSlack ? sharedDepth(bytes, start, start + shared) : 0;
@@ -247,63 +257,6 @@ function sharedDepth(bytes: Uint8Array, start: number, end: number): number {
     if (byte === COMMA || byte === CLOSE_PAREN || byte === SLASH) depth++;
   }
   return depth;
-}
-
-/** A row as it is read, `bytes[start, end)`; valid until the next one. */
-export interface ReadRow {
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly keyEnd: number;
-  readonly end: number;
-  /** Where it starts in the source. */
-  readonly offset: number;
-  /** Whether the row before has another key, and how many bytes the two have in common. */
-  readonly isNew: boolean;
-  readonly shared: number;
-}
-
-/**
- * Calls `visit` with every row, in one pass.
- *
- * @throws MM_NOT_SORTED; MM_CUT when the map states another number of records; MM_BAD_LINE, MM_IO.
- */
-export async function eachRow(region: Region, visit: (row: ReadRow) => void): Promise<void> {
-  const { source, start: regionStart, signal } = region;
-  const { name } = source;
-  const last = new CurrentKey();
-  let offset = regionStart;
-  let records = 0;
-  const chunks = sourceChunks(source, { start: regionStart, signal });
-  for await (const batch of lineBatches(chunks, { source: name })) {
-    const { bytes, starts, ends } = batch;
-    for (let i = 0; i < batch.count; i++) {
-      const start = starts[i];
-      const end = ends[i];
-      const text = skipBlanks(bytes, start, end);
-      if (text > start && text < end) {
-        throw new MementoMapError(
-          "MM_BAD_LINE",
-          `the line at byte ${offset} starts with a blank, not with a key`,
-          { position: { source: name } },
-        );
-      }
-      if (text < end) {
-        const keyEnd = columnEnd(bytes, start, end);
-        const order = last.compare(bytes, start, keyEnd);
-        const isNew = order > 0 || records === 0;
-        if (order < 0) {
-          const key = decoder.decode(bytes.subarray(start, keyEnd));
-          const line = region.firstLine - 1 + batch.firstLine + i;
-          throw notSorted(key, last.text(), { source: name, line });
-        }
-        visit({ bytes, start, keyEnd, end, offset, isNew, shared: last.shared });
-        if (isNew) last.set(bytes, start, keyEnd);
-        records++;
-      }
-      offset += end - start + (bytes[end] === CR ? 2 : 1);
-    }
-  }
-  checkSize(region.size, { bytes: source.size - region.bodyOffset, records }, name);
 }
 
 async function keyAt(

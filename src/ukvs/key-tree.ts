@@ -211,6 +211,12 @@ export class CurrentKey {
     return keyShape(this.bytes, this.length, this.hostEnd);
   }
 
+  /** Where the node of the page ends that the key is a query of: that of a home page lacks its slash. */
+  get queriedEnd(): number {
+    const end = this.bytes.indexOf(QUESTION, this.hostEnd);
+    return end === this.hostEnd + 2 ? end - 1 : end;
+  }
+
   /** Whether the key, which is a page or opaque, is in a folder of a host, and no home page. */
   get isInFolder(): boolean {
     return this.hostEnd + 2 < this.length && this.bytes[this.hostEnd + 2] !== SLASH;
@@ -390,7 +396,10 @@ export class TreeWalk<Node extends TreeNode<Node>> {
       if (textEnd === nodesEnd) return node;
       const next = bytes[textEnd];
       if (next === separatorOf(layer) || next === QUERY_MARK) return node;
-      if (next === (layer === LAYER.host ? CLOSE_PAREN : QUESTION)) return node;
+      if (layer === LAYER.host && next === CLOSE_PAREN) return node;
+      // `com,a)/?x` is of the root, not of the folder in `com,a)//b`.
+      if (layer !== LAYER.host && next === QUESTION && textEnd !== this.key.hostEnd + 2)
+        return node;
     }
     return undefined;
   }

@@ -30,6 +30,8 @@ import { interruptibleChunks } from "../interruption.ts";
  */
 export interface RecordBatch {
   readonly bytes: Uint8Array;
+  /** Where they begin in the file. */
+  readonly offset: number;
   readonly count: number;
   /** The first key column: `keyStarts[i]` to `keyEnds[i]`. */
   readonly keyStarts: Uint32Array;
@@ -62,7 +64,7 @@ class RecordIndex {
    */
   records(lines: LineBatch, from: number): RecordBatch {
     if (lines.count > this.#arrays.lines.length) this.#arrays = allocate(lines.count * 2);
-    const { bytes, starts, ends, firstLine } = lines;
+    const { bytes, offset, starts, ends, firstLine } = lines;
     const arrays = this.#arrays;
     const { keyStarts, keyEnds, tupleEnds, restStarts, restEnds, lines: lineNumbers } = arrays;
     const row = this.#row;
@@ -84,11 +86,11 @@ class RecordIndex {
         ? error.at({ source: this.#source, line: firstLine + i })
         : error;
     }
-    return { bytes, count, ...arrays };
+    return { bytes, offset, count, ...arrays };
   }
 }
 
-type Arrays = Omit<RecordBatch, "bytes" | "count">;
+type Arrays = Omit<RecordBatch, "bytes" | "offset" | "count">;
 
 function allocate(length: number): Arrays {
   return {

@@ -11,7 +11,7 @@ export async function sampledSearch(
 ): Promise<MapSearch> {
   const samples = new KeySamples({ segmentBytes });
   const { plan } = await surveyMap(source, {
-    onRow: ({ offset, bytes, start, keyEnd, isNew }) => {
+    onRow: ({ offset, bytes, start, keyEnd }, isNew) => {
       if (isNew) samples.add(offset, bytes, start, keyEnd);
     },
   });

@@ -6,12 +6,12 @@ import {
   combinationsOf,
   type ComparedDomain,
   domainOf,
-  Largest,
   type MapComparison,
   type OnlyDomain,
   sumsOf,
 } from "./comparison.ts";
 import type { NamedChunks } from "../diff-maps.ts";
+import { Largest } from "../largest.ts";
 import { KeyGroups, lowestKeys } from "./key-groups.ts";
 import { MAX_COMPARED } from "./overlap.ts";
 import { type OverlapNode, OverlapTree } from "./overlap-tree.ts";

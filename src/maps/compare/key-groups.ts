@@ -65,7 +65,7 @@ export class KeyGroups {
   #addRows(): Promise<void> | undefined {
     const rows = this.#rows;
     while (rows.compareKeyTo(this.bytes, 0, this.end) === 0) {
-      this.#adder.add(rows.bytes, rows.start, rows.keyEnd, rows.end, this.sums);
+      this.#adder.add(rows.bytes, rows, this.sums);
       const waiting = rows.advance();
       if (waiting !== undefined) return waiting.then(() => this.#addRows());
     }

@@ -141,10 +141,9 @@ export class OverlapTree {
   }
 
   #addQuery(groups: readonly KeyGroups[], having: number): void {
-    const { bytes, length, hostEnd } = this.#walk.key;
-    const pageEnd = bytes.indexOf(QUESTION, hostEnd);
-    const page = this.#walk.enter({ hostEnd, nodesEnd: pageEnd });
-    const isAny = pageEnd === length - 2 && bytes[length - 1] === STAR;
+    const { bytes, length, hostEnd, queriedEnd } = this.#walk.key;
+    const page = this.#walk.enter({ hostEnd, nodesEnd: queriedEnd });
+    const isAny = bytes.indexOf(QUESTION, hostEnd) === length - 2 && bytes[length - 1] === STAR;
     // Where maps are without queries, `?*` is a query as any other.
     count(page.queries, groups, isAny ? having & this.#withoutQueries : having);
     if (isAny) page.anyQuery.add(groups, having & ~this.#withoutQueries);

@@ -89,108 +89,66 @@ export function behindAll(prefix: Uint8Array): Uint8Array {
   return next;
 }
 
-/** Which child of a node a key belongs to. */
-export class ChildPlace {
-  /** The child is `key[0, textEnd)` and `ending`. */
-  textEnd = 0;
-  ending: "" | "," | "/" | ")/" = "";
-  /** Keys that begin with `key[0, runEnd)` are of the same child; -1 if only the key itself is. */
-  runEnd = 0;
-  kind: NodeKind = "other";
-  /** Whether the key is the page of a path, and nothing below it. */
-  isPage = false;
-
-  /** The name of the child of a key. */
-  name(key: Uint8Array, start: number): string {
-    return decoder.decode(key.subarray(start, start + this.textEnd)) + this.ending;
-  }
+/** A part of a map: a node, or a row that is a child by itself. */
+export interface Part {
+  /** The name of the node, or the key of the row. */
+  readonly name: string;
+  readonly isRow: boolean;
 }
 
-/** Finds the children of one node, key by key. */
-export class ChildFinder {
-  readonly #length: number;
-  readonly #isPath: boolean;
-  /** Labels above the children of a domain. */
-  readonly #labels: number;
-  readonly #isRoot: boolean;
+/** The part of a key. */
+interface KeyPart extends Part {
+  /** Keys that begin with this are of the same part; undefined if only the key itself is. */
+  readonly run: Uint8Array | undefined;
+}
 
-  constructor(name: string) {
-    this.#length = encoder.encode(name).length;
-    this.#isPath = isPathNode(name);
-    this.#isRoot = name === "";
-    this.#labels = name.split(",").length - 1;
+/**
+ * The topmost part of a key `bytes[start, end)` whose name has the first `length` bytes of the key: it ends
+ * there or at the next separator.
+ */
+export function partOf(bytes: Uint8Array, start: number, end: number, length: number): KeyPart {
+  const row = (): KeyPart => ({ name: textOf(bytes, start, end), isRow: true, run: undefined });
+  const node = (nameEnd: number, ending: string, runEnd: number): KeyPart => ({
+    name: textOf(bytes, start, nameEnd) + ending,
+    isRow: false,
+    run: runEnd > end ? undefined : bytes.subarray(start, runEnd),
+  });
+  let host = start;
+  while (host < end && bytes[host] !== CLOSE_PAREN) host++;
+  let at = start + length - 1;
+  if (host === end) {
+    const isWildcard = bytes[end - 1] === STAR && bytes[end - 2] === COMMA;
+    if (!isWildcard || at >= end - 1) return row();
+    host = end - 2;
   }
-
-  /** Writes into `place` which child the key `bytes[start, end)` of the node belongs to. */
-  find(bytes: Uint8Array, start: number, end: number, place: ChildPlace): void {
-    place.isPage = false;
-    if (this.#isPath) this.#findPath(bytes, start, end, place);
-    else this.#findHost(bytes, start, end, place);
-  }
-
-  #findHost(bytes: Uint8Array, start: number, end: number, place: ChildPlace): void {
-    const last = start + this.#length - 1;
-    if (!this.#isRoot && bytes[last] === CLOSE_PAREN) {
-      setNode(place, last - start, ")/", "host");
-      place.runEnd = last + 1 - start;
-      return;
-    }
-    const from = last + 1;
-    let at = from;
-    while (at < end && bytes[at] !== COMMA && bytes[at] !== CLOSE_PAREN) at++;
-    if (at >= end) {
-      setRow(place, end - start, bytes[end - 1] === STAR ? "wildcard" : "other");
-      return;
-    }
+  if (at < host || (at === host && bytes[at] === COMMA)) {
+    while (at < host && bytes[at] !== COMMA) at++;
     // `uk,gov,*)/a`: one path on all hosts below.
-    const isSpread = bytes[at] === CLOSE_PAREN && at === from + 1 && bytes[from] === STAR;
-    if (isSpread) setNode(place, at - start, ")/", "host");
-    else setNode(place, at - start, ",", this.#labels === 0 ? "tld" : "domain");
-    place.runEnd = at + 1 - start;
+    return bytes[at - 1] === STAR ? node(at, ")/", at + 1) : node(at, ",", at + 1);
   }
-
-  #findPath(bytes: Uint8Array, start: number, end: number, place: ChildPlace): void {
-    const from = start + this.#length;
-    if (from - 1 >= end || from >= end || bytes[from - 1] !== SLASH) {
-      const isQuery = from - 1 < end && bytes[from - 1] === QUESTION;
-      setRow(place, end - start, isQuery ? "query" : "page");
-      return;
-    }
-    let at = from;
-    while (at < end && bytes[at] !== SLASH && bytes[at] !== QUESTION) at++;
-    if (at === end) {
-      if (end - from === 1 && bytes[from] === STAR) {
-        setRow(place, end - start, "wildcard");
-        return;
-      }
-      setNode(place, end - start, "/", "path");
-      place.runEnd = -1;
-      place.isPage = true;
-      return;
-    }
-    if (at === from && bytes[at] === QUESTION) {
-      setRow(place, end - start, "query");
-      return;
-    }
-    setNode(place, at - start, "/", "path");
-    place.runEnd = at + 1 - start;
+  if (at <= host + 1) return node(host + 1, "/", host + 1);
+  for (let query = host + 2; query <= at; query++) {
+    if (query >= end || bytes[query] === QUESTION) return row();
   }
+  while (at < end && bytes[at] !== SLASH && bytes[at] !== QUESTION) at++;
+  const isWildcard = at === end && bytes[at - 1] === STAR && bytes[at - 2] === SLASH;
+  return isWildcard ? row() : node(at, "/", at + 1);
 }
 
-function setNode(
-  place: ChildPlace,
-  textEnd: number,
-  ending: ChildPlace["ending"],
-  kind: NodeKind,
-): void {
-  place.textEnd = textEnd;
-  place.ending = ending;
-  place.kind = kind;
+/** What kind of node or row a part is. */
+export function partKind({ name, isRow }: Part): NodeKind {
+  if (!isRow) return kindOf(name);
+  if (name.endsWith(",*") || name.endsWith("/*")) return "wildcard";
+  const host = name.indexOf(")");
+  return host === -1 ? "other" : name.includes("?", host) ? "query" : "page";
 }
 
-function setRow(place: ChildPlace, textEnd: number, kind: NodeKind): void {
-  setNode(place, textEnd, "", kind);
-  place.runEnd = -1;
+export function partRanges({ name, isRow }: Part): KeyRange[] {
+  return isRow ? [exactly(name)] : nodeRanges(name);
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return decoder.decode(bytes.subarray(start, end));
 }
 
 /** What kind of node a name is of. */
@@ -198,13 +156,6 @@ export function kindOf(name: string): NodeKind {
   if (name === "") return "root";
   if (isPathNode(name)) return name.endsWith(")/") ? "host" : "path";
   return name.indexOf(",") === name.length - 1 ? "tld" : "domain";
-}
-
-/** What kind of row a key is of. */
-export function rowKind(key: string): NodeKind {
-  if (key.endsWith(",*") || key.endsWith("/*")) return "wildcard";
-  const host = key.indexOf(")");
-  return host === -1 ? "other" : key.includes("?", host) ? "query" : "page";
 }
 
 /** The nodes above a node, from the root down. */

@@ -1,20 +1,18 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
-import { columnStart } from "../../ukvs/row.ts";
-import { type FoundChild, scanChildren } from "./child-scan.ts";
+import { type Child, ChildLists } from "./child-lists.ts";
 import {
   exactly,
-  type KeyRange,
   kindOf,
   namesAbove,
   nodeName,
   nodeRanges,
+  partKind,
+  partRanges,
   readableName,
-  rowKind,
   wildcardsAbove,
 } from "./key-node.ts";
-import { searchParts, searchText } from "./part-search.ts";
+import { type FoundParts, listParts, searchParts, searchText } from "./part-search.ts";
 import {
   type MapChild,
   mapChild,
@@ -23,9 +21,7 @@ import {
   type SliceOptions,
 } from "./map-slice.ts";
 import { nestedChildren } from "./nested-children.ts";
-import { RankedChildren } from "./ranked-children.ts";
-import { RowSums } from "./row-sums.ts";
-import { lineEnd, SummedRows } from "./summed-rows.ts";
+import { SummedRows } from "./summed-rows.ts";
 
 /** For tests: what is large, how many are ranked, how far apart samples are. */
 interface ExplorerLimits {
@@ -40,8 +36,6 @@ const LARGE_ROWS = 20_000;
 const MAX_LIMIT = 1000;
 const MAX_DEPTH = 3;
 const DEFAULT_LIMIT = 200;
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /**
  * The holdings of a map as a tree, in slices: top-level domains, domains, hosts, paths.
@@ -51,7 +45,7 @@ const decoder = new TextDecoder();
  */
 export class MapExplorer {
   readonly #rows: SummedRows;
-  readonly #ranked: RankedChildren;
+  readonly #lists: ChildLists;
   readonly #largeRows: number;
   readonly #searchedBytes: number | undefined;
 
@@ -60,7 +54,7 @@ export class MapExplorer {
     this.#rows = rows;
     this.#searchedBytes = searchedBytes;
     this.#largeRows = largeRows;
-    this.#ranked = new RankedChildren(rows, mostRanked);
+    this.#lists = new ChildLists(rows, mostRanked);
   }
 
   /**
@@ -80,11 +74,11 @@ export class MapExplorer {
   async prepare(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
     const waiting = [""];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-      const { rows } = await this.#sumsOf(nodeRanges(name), options.signal);
+      const { rows } = await this.#rows.sumOf(nodeRanges(name), options.signal);
       if (rows <= this.#largeRows) continue;
-      const children = await this.#ranked.of(name, true, options.signal);
-      for (const child of children.byCaptures) {
-        if (child.sums.rows > this.#largeRows) waiting.push(child.name);
+      const { children } = await this.#lists.of(name, true, options.signal);
+      for (const { part, sums } of children) {
+        if (sums.rows > this.#largeRows) waiting.push(part.name);
       }
     }
   }
@@ -102,20 +96,16 @@ export class MapExplorer {
     if (sort !== "captures" && sort !== "key") {
       throw new MementoMapError("MM_USAGE", "sort takes captures or key");
     }
-    const sums = await this.#sumsOf(nodeRanges(name), signal);
-    const from = placeOf(options.from);
-    const isLarge = sums.rows > this.#largeRows;
-    const found =
-      options.search === undefined
-        ? await this.#children(name, { sort, limit, from, isLarge, signal })
-        : await this.#search(name, { text: searchText(options.search), limit, from, signal });
+    const sums = await this.#rows.sumOf(nodeRanges(name), signal);
+    const from = await this.#placeOf(options.from, signal);
+    const found = await this.#children(name, { ...options, sort, limit, from }, sums.rows);
     const children =
       depth === 1
         ? found.children
         : await nestedChildren(found.children, {
             all: partSums(sums),
             depth,
-            ranked: this.#ranked,
+            lists: this.#lists,
             largeRows: this.#largeRows,
             signal,
           });
@@ -133,183 +123,83 @@ export class MapExplorer {
     };
   }
 
-  async #search(
-    name: string,
-    options: {
-      readonly text: string;
-      readonly limit: number;
-      readonly from: Place;
-      readonly signal: AbortSignal | undefined;
-    },
-  ): Promise<Pick<MapSlice, "children" | "next" | "search">> {
-    const { text, limit, from, signal } = options;
-    if (typeof from === "number" && from !== 0) throw noPlace(String(from));
-    const found = await searchParts(this.#rows, name, {
-      text,
-      limit,
-      from: typeof from === "string" ? from.slice(BY_KEY.length) : undefined,
-      firstKey: (ranges) => this.#firstKey(ranges, signal),
-      maxBytes: this.#searchedBytes,
-      signal,
-    });
-    const children: MapChild[] = [];
-    for (const part of found.parts) {
-      const ranges = part.isRow ? [exactly(part.name)] : nodeRanges(part.name);
-      const sums = await this.#sumsOf(ranges, signal);
-      const hasMore = !part.isRow && (await this.#hasMore(part.name, ranges, signal));
-      const kind = part.isRow ? rowKind(part.name) : kindOf(part.name);
-      children.push(mapChild({ name: part.name, kind, sums, hasMore }));
-    }
-    return { search: text, children, next: found.next === undefined ? null : BY_KEY + found.next };
-  }
-
-  /** Whether a node has more than its own page. */
-  async #hasMore(
-    name: string,
-    ranges: readonly KeyRange[],
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    if (kindOf(name) !== "path") return true;
-    return (await this.#sumsOf(ranges.slice(1), signal)).rows > 0;
-  }
-
   async #children(
     name: string,
     options: {
       readonly sort: "captures" | "key";
       readonly limit: number;
       readonly from: Place;
-      readonly isLarge: boolean;
-      readonly signal: AbortSignal | undefined;
+      readonly search?: string | undefined;
+      readonly signal?: AbortSignal | undefined;
     },
-  ): Promise<Pick<MapSlice, "children" | "next">> {
-    const { sort, limit, from, isLarge } = options;
-    if (isLarge && (sort === "key" || typeof from === "string")) {
-      return this.#childrenByKey(name, { ...options, from });
+    rows: number,
+  ): Promise<Pick<MapSlice, "children" | "next" | "search">> {
+    const { sort, limit, from, signal } = options;
+    const isLarge = rows > this.#largeRows;
+    if (options.search !== undefined) {
+      if (typeof from === "number" && from !== 0) throw noPlace(String(from));
+      const text = searchText(options.search);
+      const maxBytes = this.#searchedBytes;
+      const place = { limit, from: typeof from === "number" ? undefined : from.key, signal };
+      const found = await searchParts(this.#rows, name, { text, maxBytes, ...place });
+      return { search: text, ...(await this.#slice(found, signal)) };
     }
-    if (typeof from === "string") throw noPlace(from);
-    const list = await this.#ranked.of(name, isLarge);
-    const children = sort === "key" ? list.byKey : list.byCaptures;
+    if (isLarge && (sort === "key" || typeof from !== "number")) {
+      // Behind those by captures come all others.
+      const list = sort === "captures" ? (await this.#lists.of(name, true)).children : [];
+      const known = new Set(list.map(({ part }) => part.name));
+      const key = typeof from === "number" ? undefined : from.key;
+      return this.#slice(
+        await listParts(this.#rows, name, { limit, from: key, known, signal }),
+        signal,
+      );
+    }
+    if (typeof from !== "number") throw noPlace(BY_KEY + (from.key ?? ""));
+    const list = await this.#lists.of(name, isLarge);
+    const byKey = (): Child[] => list.children.toSorted((a, b) => a.place - b.place);
+    const children = sort === "key" ? byKey() : list.children;
     const shown = children.slice(from, from + limit);
     const end = from + shown.length;
-    const isLast = end >= children.length;
-    const next = isLast ? (list.isWhole ? null : BY_KEY) : String(end);
+    const next = end < children.length ? String(end) : list.isWhole ? null : BY_KEY;
     return { children: shown.map((child) => mapChild(child)), next };
   }
 
-  /** Children of a large node in the order of the map; behind those by captures, without them. */
-  async #childrenByKey(
-    name: string,
-    options: {
-      readonly sort: "captures" | "key";
-      readonly limit: number;
-      readonly from: Place;
-      readonly signal: AbortSignal | undefined;
-    },
+  /** Parts as children, with what their rows add up to. */
+  async #slice(
+    { parts, next }: FoundParts,
+    signal: AbortSignal | undefined,
   ): Promise<Pick<MapSlice, "children" | "next">> {
-    const { sort, limit, from, signal } = options;
-    const after = typeof from === "string" && from !== BY_KEY ? from.slice(BY_KEY.length) : "";
-    const left =
-      sort === "captures" ? (await this.#ranked.of(name, true)).names : new Set<string>();
-    const found: FoundChild[] = [];
-    const whole = new Set<FoundChild>();
-    await scanChildren(this.#rows, name, nodeRanges(name), {
-      ...(after === "" ? {} : await this.#startBehind(name, after, signal)),
-      onChild: (child) => whole.add(child),
-      onFirst: (child) => {
-        if (child.name !== after && !left.has(child.name)) found.push(child);
-        return found.length <= limit;
-      },
-      signal,
-    });
     const children: MapChild[] = [];
-    for (const child of found.slice(0, limit)) {
-      if (whole.has(child)) {
-        children.push(mapChild(child));
-        continue;
-      }
-      const ranges = rangesOf(child.name, child.ending);
-      const sums = await this.#sumsOf(ranges, signal);
-      // What is below a page may stand far behind it.
-      const hasMore = child.hasMore || (await this.#sumsOf(ranges.slice(1), signal)).rows > 0;
-      children.push(mapChild({ name: child.name, kind: child.kind, sums, hasMore }));
+    for (const part of parts) {
+      const ranges = partRanges(part);
+      const sums = await this.#rows.sumOf(ranges, signal);
+      // The first range of a path is its own page.
+      const isPath = partKind(part) === "path";
+      const below = isPath ? await this.#rows.sumOf(ranges.slice(1), signal) : sums;
+      children.push(mapChild({ part, sums, hasMore: !part.isRow && below.rows > 0 }));
     }
-    const last = children.at(-1);
-    const next = found.length > limit && last !== undefined ? `${BY_KEY}${last.prefix}` : null;
-    return { children, next };
-  }
-
-  /** Where a scan goes on behind a child, and which children it would meet once more. */
-  async #startBehind(
-    name: string,
-    after: string,
-    signal: AbortSignal | undefined,
-  ): Promise<{ from: Uint8Array; before: string[] }> {
-    const ending = after !== name && /[,/]$/.test(after) ? after.at(-1) : "";
-    const first = await this.#firstKey(rangesOf(after, ending ?? ""), signal);
-    if (first === undefined || !after.startsWith(name.replace(/[,/]$/, ""))) throw noPlace(after);
-    // Of `/a-b` those are `/a`, `/a-`, if a row of theirs came before.
-    const before: string[] = [];
-    const text = ending === "" ? after : after.slice(0, -1);
-    for (let length = name.length + 1; ending !== "" && length < text.length; length++) {
-      const other = text.slice(0, length) + ending;
-      const key = await this.#firstKey(nodeRanges(other), signal);
-      if (key !== undefined && compareText(key, first) < 0) before.push(other);
-    }
-    return { from: encoder.encode(first), before };
-  }
-
-  async #firstKey(
-    ranges: readonly KeyRange[],
-    signal: AbortSignal | undefined,
-  ): Promise<string | undefined> {
-    for (const { from, to } of ranges) {
-      const key = await this.#keyAt(from, signal);
-      if (key !== undefined && (to === undefined || compareText(key, decoder.decode(to)) < 0)) {
-        return key;
-      }
-    }
-    return undefined;
-  }
-
-  /** The first key that is not below `from`. */
-  async #keyAt(from: Uint8Array, signal: AbortSignal | undefined): Promise<string | undefined> {
-    let { segment, at } = await this.#rows.seek(from, signal);
-    for (; segment < this.#rows.segments; segment++, at = 0) {
-      const bytes = await this.#rows.segment(segment, signal);
-      while (at < bytes.length) {
-        const keyEnd = columnEnd(bytes, at, lineEnd(bytes, at));
-        if (keyEnd > at) return decoder.decode(bytes.subarray(at, keyEnd));
-        at = lineEnd(bytes, at) + 1;
-      }
-    }
-    return undefined;
-  }
-
-  async #sumsOf(ranges: readonly KeyRange[], signal: AbortSignal | undefined): Promise<RowSums> {
-    const sums = new RowSums();
-    for (const range of ranges) sums.add(await this.#rows.sumOf(range, signal));
-    return sums;
+    return { children, next: next === undefined ? null : BY_KEY + next };
   }
 
   async #coveredBy(name: string, signal: AbortSignal | undefined): Promise<MapSlice["coveredBy"]> {
     const found: { key: string; frequency: string }[] = [];
     for (const key of wildcardsAbove(name)) {
-      const { from } = exactly(key);
-      const { segment, at } = await this.#rows.seek(from, signal);
-      if (segment >= this.#rows.segments) continue;
-      const bytes = await this.#rows.segment(segment, signal);
-      const end = lineEnd(bytes, at);
-      const keyEnd = columnEnd(bytes, at, end);
-      if (decoder.decode(bytes.subarray(at, keyEnd)) !== key) continue;
-      const second = skipBlanks(bytes, keyEnd, end);
-      const start = columnStart(bytes, second, end, this.#rows.layout.frequencyColumn - 1);
-      found.push({
-        key,
-        frequency: decoder.decode(bytes.subarray(start, columnEnd(bytes, start, end))),
-      });
+      const frequency = await this.#rows.frequencyOf(key, signal);
+      if (frequency !== undefined) found.push({ key, frequency });
     }
     return found;
+  }
+
+  /** @throws MM_USAGE for what is not `next` of a slice. */
+  async #placeOf(from: string | undefined, signal: AbortSignal | undefined): Promise<Place> {
+    if (from === undefined) return 0;
+    if (/^\d{1,9}$/.test(from)) return Number(from);
+    if (from === BY_KEY) return { key: undefined };
+    const key = from.startsWith(BY_KEY) ? from.slice(BY_KEY.length) : "";
+    if (key === "" || (await this.#rows.firstKey([exactly(key)], signal)) !== key) {
+      throw noPlace(from);
+    }
+    return { key };
   }
 }
 
@@ -318,29 +208,10 @@ function checkNumber(name: string, value: number, most: number): void {
   throw new MementoMapError("MM_USAGE", `${name} takes 1 to ${most}, not ${value}`);
 }
 
-/** A number of children that came before, or the name of the last one, behind `key:`. */
-type Place = number | string;
+/** A number of children that came before, or the key to go on at; undefined for the first. */
+type Place = number | { readonly key: string | undefined };
 const BY_KEY = "key:";
-
-function placeOf(from: string | undefined): Place {
-  if (from === undefined) return 0;
-  if (/^\d{1,9}$/.test(from)) return Number(from);
-  if (from.startsWith(BY_KEY)) return from;
-  throw noPlace(from);
-}
 
 function noPlace(from: string): MementoMapError {
   return new MementoMapError("MM_USAGE", `${quote(from)} is not the next of a slice`);
-}
-
-function rangesOf(name: string, ending: string): KeyRange[] {
-  return ending === "" ? [exactly(name)] : nodeRanges(name);
-}
-
-/** As bytes: the order of keys. */
-function compareText(a: string, b: string): number {
-  const [left, right] = [encoder.encode(a), encoder.encode(b)];
-  const length = Math.min(left.length, right.length);
-  for (let i = 0; i < length; i++) if (left[i] !== right[i]) return left[i] - right[i];
-  return left.length - right.length;
 }

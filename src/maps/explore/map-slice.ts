@@ -1,6 +1,6 @@
 import type { Bound } from "../../ukvs/frequency.ts";
-import { type NodeKind, readableName } from "./key-node.ts";
-import type { ListedChild } from "./ranked-children.ts";
+import type { Child } from "./child-lists.ts";
+import { type NodeKind, partKind, readableName } from "./key-node.ts";
 import type { RowSums } from "./row-sums.ts";
 
 /** What a part of a map holds. */
@@ -77,7 +77,9 @@ export interface SliceOptions {
 }
 
 /** A child as a slice has it. */
-export function mapChild({ name, kind, sums, hasMore }: ListedChild): MapChild {
+export function mapChild({ part, sums, hasMore }: Omit<Child, "place">): MapChild {
+  const { name } = part;
+  const kind = partKind(part);
   const isPage = kind === "path" && !hasMore;
   return {
     prefix: name,

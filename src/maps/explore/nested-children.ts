@@ -1,37 +1,33 @@
 import { type MapChild, mapChild, type PartSums } from "./map-slice.ts";
-import type { RankedChildren } from "./ranked-children.ts";
+import type { ChildLists } from "./child-lists.ts";
 
 /** Rows of smaller nodes that one slice reads for the levels below its children. */
 const MAX_NESTED_ROWS = 40_000;
 /** What is smaller than this part of a slice is too small to be seen. */
 const LEAST_SHARE = 1 / 500;
 
-type PlainChild = Omit<MapChild, "children">;
-
-interface NestedChild extends PlainChild {
-  children?: NestedChild[];
-}
+type NestedChild = { -readonly [Name in keyof MapChild]: MapChild[Name] };
 
 /**
  * Adds the levels below children, as long as that is quick: lists of large nodes are made beforehand,
  * those of small ones take as long as they have rows. What a slice has depends on the map only.
  */
 export async function nestedChildren(
-  children: readonly PlainChild[],
+  children: readonly MapChild[],
   options: {
     readonly all: PartSums;
     readonly depth: number;
-    readonly ranked: RankedChildren;
+    readonly lists: ChildLists;
     readonly largeRows: number;
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<MapChild[]> {
-  const { all, depth, ranked, largeRows, signal } = options;
+  const { all, depth, lists, largeRows, signal } = options;
   const sizeOf = (part: { captures: number; rows: number }): number =>
     all.captures > 0 ? part.captures : part.rows;
   const least = LEAST_SHARE * sizeOf(all);
   let left = MAX_NESTED_ROWS;
-  const top = children.map((child) => nested(child));
+  const top = children.map((child): NestedChild => ({ ...child }));
   let level = top;
   for (let at = 1; at < depth; at++) {
     const next: NestedChild[] = [];
@@ -40,16 +36,13 @@ export async function nestedChildren(
       const isLarge = child.rows > largeRows;
       if (!isLarge && child.rows > left) continue;
       if (!isLarge) left -= child.rows;
-      const { byCaptures } = await ranked.of(child.prefix, isLarge, signal);
-      const shown = byCaptures.filter(({ sums }) => sizeOf(sums) >= least);
-      child.children = shown.map((one) => nested(mapChild(one)));
-      next.push(...child.children);
+      const list = await lists.of(child.prefix, isLarge, signal);
+      const shown = list.children.filter(({ sums }) => sizeOf(sums) >= least);
+      const below = shown.map((one): NestedChild => mapChild(one));
+      child.children = below;
+      next.push(...below);
     }
     level = next;
   }
   return top;
-}
-
-function nested(child: PlainChild): NestedChild {
-  return { ...child };
 }

@@ -1,9 +1,19 @@
-import { COLON, MINUS, PLUS, SLASH, STAR } from "../../bytes/bytes.ts";
+import { COLON, compareRanges, isDigit, MINUS, PLUS, STAR } from "../../bytes/bytes.ts";
 import { type Bound, frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
 import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
-import { columnStart, type RowLayout } from "../../ukvs/row.ts";
+import { columnStart, type Row, type RowLayout } from "../../ukvs/row.ts";
 
 const TILDE = 0x7e;
+
+const NUMBERS = [
+  "rows",
+  "captures",
+  "voids",
+  "wildcards",
+  "wildcardCaptures",
+  "atLeast",
+  "atMost",
+] as const;
 
 /** What rows of a map add up to. */
 export class RowSums {
@@ -18,7 +28,19 @@ export class RowSums {
   atLeast = 0;
   atMost = 0;
 
-  static readonly length = 7;
+  /** How many `numbers` there are. */
+  static readonly length = NUMBERS.length;
+
+  /** The sums that stand as `numbers` from `at` on. */
+  static at(numbers: readonly number[], at: number): RowSums {
+    const sums = new RowSums();
+    for (const [i, name] of NUMBERS.entries()) sums[name] = numbers[at + i];
+    return sums;
+  }
+
+  get numbers(): number[] {
+    return NUMBERS.map((name) => this[name]);
+  }
 
   get bound(): Bound {
     if (this.atLeast > 0) return this.atMost > 0 ? "about" : "atLeast";
@@ -26,6 +48,7 @@ export class RowSums {
   }
 
   add(other: RowSums, factor: 1 | -1 = 1): this {
+    // A loop over the names takes compare half as long again.
     this.rows += factor * other.rows;
     this.captures += factor * other.captures;
     this.voids += factor * other.voids;
@@ -37,19 +60,12 @@ export class RowSums {
   }
 
   clear(): void {
-    this.rows = 0;
-    this.captures = 0;
-    this.voids = 0;
-    this.wildcards = 0;
-    this.wildcardCaptures = 0;
-    this.atLeast = 0;
-    this.atMost = 0;
-  }
-
-  copy(): RowSums {
-    return new RowSums().add(this);
+    this.add(this, -1);
   }
 }
+
+/** Where a row is in its bytes. */
+type RowPlaces = Pick<Row, "start" | "keyEnd" | "restStart" | "end">;
 
 /**
  * Adds rows up, in the order of the map.
@@ -58,56 +74,57 @@ export class RowSums {
  * that row counts and those for periods do not.
  */
 export class RowAdder {
-  readonly #layout: RowLayout;
+  readonly #datetimeColumn: number;
   /** What the rows of the last key added, in maps with times. */
   #key: Uint8Array = new Uint8Array(0);
   #added = new RowSums();
-  readonly #row = new RowSums();
 
-  constructor(layout: RowLayout) {
-    this.#layout = layout;
+  constructor({ datetimeColumn }: RowLayout) {
+    this.#datetimeColumn = datetimeColumn;
   }
 
-  /** Adds the row `bytes[start, end)`, whose key ends at `keyEnd`. */
-  add(bytes: Uint8Array, start: number, keyEnd: number, end: number, sums: RowSums): void {
-    const isWildcard = bytes[keyEnd - 1] === STAR;
-    if (isWildcard && keyEnd - start === 1) return;
-    const second = skipBlanks(bytes, keyEnd, end);
-    const { datetimeColumn, frequencyColumn } = this.#layout;
-    const from = columnStart(bytes, second, end, frequencyColumn - 1);
-    if (datetimeColumn === -1) {
-      addRow(bytes, from, columnEnd(bytes, from, end), isWildcard, sums);
+  add(bytes: Uint8Array, row: RowPlaces, sums: RowSums): void {
+    const { start, keyEnd } = row;
+    if (isTotal(bytes, row)) return;
+    if (this.#datetimeColumn === -1) {
+      addRow(bytes, row, sums);
       return;
     }
-    const row = this.#row;
-    Object.assign(row, new RowSums());
-    addRow(bytes, from, columnEnd(bytes, from, end), isWildcard, row);
-    if (!isSame(this.#key, bytes, start, keyEnd)) {
+    if (compareRanges(this.#key, 0, this.#key.length, bytes, start, keyEnd) !== 0) {
       this.#key = bytes.slice(start, keyEnd);
       this.#added = new RowSums();
     }
-    const time = columnStart(bytes, second, end, datetimeColumn - 1);
-    if (bytes[time] === COLON && columnEnd(bytes, time, end) === time + 1) {
+    if (this.#isOfAllTime(bytes, row)) {
+      const { rows } = this.#added;
       sums.add(this.#added, -1);
-      sums.rows += this.#added.rows;
+      sums.rows += rows;
       this.#added = new RowSums();
     }
-    sums.add(row);
-    this.#added.add(row);
+    const own = new RowSums();
+    addRow(bytes, row, own);
+    sums.add(own);
+    this.#added.add(own);
+  }
+
+  #isOfAllTime(bytes: Uint8Array, { keyEnd, end }: RowPlaces): boolean {
+    const second = skipBlanks(bytes, keyEnd, end);
+    const time = columnStart(bytes, second, end, this.#datetimeColumn - 1);
+    return bytes[time] === COLON && columnEnd(bytes, time, end) === time + 1;
   }
 }
 
-function addRow(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  isWildcard: boolean,
-  sums: RowSums,
-): void {
+/** Whether this is the row `*`, which states the totals of the archive. */
+export function isTotal(bytes: Uint8Array, { start, keyEnd }: RowPlaces): boolean {
+  return keyEnd - start === 1 && bytes[start] === STAR;
+}
+
+function addRow(bytes: Uint8Array, row: RowPlaces, sums: RowSums): void {
+  const from = row.restStart;
+  const to = columnEnd(bytes, from, row.end);
   const count = frequencyCount(bytes, from, to);
   sums.rows += 1;
   sums.captures += count;
-  if (isWildcard) {
+  if (bytes[row.keyEnd - 1] === STAR) {
     sums.wildcards += 1;
     sums.wildcardCaptures += count;
   }
@@ -116,16 +133,9 @@ function addRow(
     return;
   }
   let at = from;
-  while (at < to && bytes[at] >= 0x30 && bytes[at] <= 0x39) at++;
+  while (at < to && isDigit(bytes[at])) at++;
   const bound = at < to ? bytes[at] : 0;
-  if (bound === PLUS || bound === TILDE || at === from || (bound === SLASH && at === from)) {
-    sums.atLeast += 1;
-  }
+  // Without a count, some are held.
+  if (bound === PLUS || bound === TILDE || at === from) sums.atLeast += 1;
   if (bound === MINUS || bound === TILDE) sums.atMost += 1;
-}
-
-function isSame(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  if (key.length !== end - start) return false;
-  for (let i = 0; i < key.length; i++) if (key[i] !== bytes[start + i]) return false;
-  return true;
 }

@@ -8,7 +8,7 @@ import { type Answer, SourceLookup } from "../../lookup/map-lookup.ts";
 import { MemoryIndex } from "../../lookup/memory-index.ts";
 import { MapExplorer } from "../../maps/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../../maps/explore/map-slice.ts";
-import { SummedRows, SummedRowsBuilder } from "../../maps/explore/summed-rows.ts";
+import { SummedRows } from "../../maps/explore/summed-rows.ts";
 import { packedHoldings, type PackedHoldings } from "../../maps/explore/packed-holdings.ts";
 import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { KeySamples, SortedSource } from "../../lookup/sorted-source.ts";
@@ -145,15 +145,15 @@ export class MapVersion {
     const isHeld = source.size <= maxIndexBytes;
     const samples = new KeySamples();
     const isLarge = source.size >= PREPARED_BYTES;
-    let sums: SummedRowsBuilder | undefined;
+    let sums: SummedRows | undefined;
     const survey = await surveyMap(source, {
       pageRecords,
       signal,
-      onRow: (row, layout) => {
-        const { offset, bytes, start, keyEnd, isNew } = row;
+      onRow: (row, isNew, layout) => {
+        const { offset, bytes, start, keyEnd } = row;
         if (!isHeld && isNew) samples.add(offset, bytes, start, keyEnd);
-        if (isLarge) sums ??= new SummedRowsBuilder(layout);
-        sums?.add(row);
+        if (isLarge) sums ??= new SummedRows(source, layout);
+        sums?.add(row, isNew);
       },
     });
     const digest = await digestOf(sourceChunks(source, { signal }));
@@ -163,10 +163,7 @@ export class MapVersion {
           SortedSource.sampled(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes }),
         );
     const version = new MapVersion(source, modified, digest, survey, lookup, options);
-    if (sums !== undefined) {
-      const rows = SummedRows.of(source, survey.plan.headers, sums);
-      version.#explorer = Promise.resolve(new MapExplorer(rows));
-    }
+    if (sums !== undefined) version.#explorer = Promise.resolve(new MapExplorer(sums));
     return version;
   }
 

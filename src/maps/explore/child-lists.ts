@@ -1,0 +1,174 @@
+import { compareBytes, standsAt } from "../../bytes/bytes.ts";
+import { Row } from "../../ukvs/row.ts";
+import { Largest } from "../largest.ts";
+import { behindAll, type KeyRange, nodeRanges, type Part, partOf } from "./key-node.ts";
+import { isTotal, RowAdder, RowSums } from "./row-sums.ts";
+import { SEGMENTS_AHEAD, type SummedRows } from "./summed-rows.ts";
+
+/** A child of a node: a node or a row. */
+export interface Child {
+  readonly part: Part;
+  readonly sums: RowSums;
+  /** Whether it has more than its own page. */
+  hasMore: boolean;
+  /** How many children have their first key before it. */
+  readonly place: number;
+}
+
+/** The children of a node, largest first; of large nodes the first only. */
+export interface ChildList {
+  readonly children: readonly Child[];
+  /** Whether all children are listed. */
+  readonly isWhole: boolean;
+}
+
+/** Children listed of a large node: more than a screen has room for. */
+const MOST_RANKED = 1000;
+/** Children held in all lists. */
+const MOST_HELD = 200_000;
+
+/** Lists of children, those that were used last. */
+export class ChildLists {
+  readonly #rows: SummedRows;
+  readonly #lists = new Map<string, { readonly list: Promise<ChildList>; length: number }>();
+  readonly #mostRanked: number;
+  #held = 0;
+
+  constructor(rows: SummedRows, mostRanked: number = MOST_RANKED) {
+    this.#rows = rows;
+    this.#mostRanked = mostRanked;
+  }
+
+  /** The children of a node. Those who ask for the same at the same time share the work. */
+  of(name: string, isLarge: boolean, signal?: AbortSignal): Promise<ChildList> {
+    const known = this.#lists.get(name);
+    const kept = known ?? { list: this.#list(name, isLarge, signal), length: 0 };
+    this.#lists.delete(name);
+    this.#lists.set(name, kept);
+    if (known === undefined) {
+      kept.list.then(
+        ({ children }) => {
+          kept.length = children.length;
+          this.#held += kept.length;
+          this.#letGo();
+        },
+        () => this.#lists.delete(name),
+      );
+    }
+    return kept.list;
+  }
+
+  #letGo(): void {
+    for (const [oldest, { length }] of this.#lists) {
+      if (this.#held <= MOST_HELD || this.#lists.size === 1) return;
+      this.#lists.delete(oldest);
+      this.#held -= length;
+    }
+  }
+
+  async #list(name: string, isLarge: boolean, signal?: AbortSignal): Promise<ChildList> {
+    const largest = new Largest<Child>(isLarge ? this.#mostRanked : Infinity);
+    const scan = new ChildScan(this.#rows, name, (child) => {
+      const { captures } = child.sums;
+      if (largest.takes(captures)) largest.add(captures, child);
+    });
+    for (const range of nodeRanges(name)) await scan.range(range, signal);
+    scan.end();
+    const children = largest.items;
+    return { children, isWhole: children.length === scan.count };
+  }
+}
+
+/**
+ * Meets the children of a node in the order of their first keys, and adds up their rows.
+ *
+ * Children that go on beyond a segment of the map are passed over with a search. Children whose names
+ * begin with one another (`/a`, `/a-b`) may have their rows apart: those that may come again are kept
+ * on a stack, which is all that is held.
+ */
+class ChildScan {
+  /** Children met so far. */
+  count = 0;
+  readonly #rows: SummedRows;
+  readonly #nameLength: number;
+  readonly #onChild: (child: Child) => void;
+  readonly #adder: RowAdder;
+  readonly #stack: Child[] = [];
+  #current: Child | undefined;
+  /** Rows that begin with these bytes are of the current child. */
+  #run: Uint8Array | undefined;
+
+  /** @param onChild called with each child once all its rows were met. */
+  constructor(rows: SummedRows, name: string, onChild: (child: Child) => void) {
+    this.#rows = rows;
+    this.#nameLength = new TextEncoder().encode(name).length;
+    this.#adder = new RowAdder(rows.layout);
+    this.#onChild = onChild;
+  }
+
+  end(): void {
+    for (let child = this.#stack.pop(); child !== undefined; child = this.#stack.pop()) {
+      this.#onChild(child);
+    }
+  }
+
+  /** Meets the children of one range. */
+  async range({ from, to }: KeyRange, signal: AbortSignal | undefined): Promise<void> {
+    const rows = this.#rows;
+    let { segment, at } = await rows.seek(from, signal);
+    while (segment < rows.segments) {
+      const bytes = await rows.segment(segment, SEGMENTS_AHEAD, signal);
+      if (this.#takeRows(bytes, at, to)) return;
+      segment += 1;
+      at = 0;
+      if (this.#run === undefined || this.#current === undefined) continue;
+      const behind = await rows.seek(behindAll(this.#run), signal);
+      if (behind.segment < segment) continue;
+      this.#current.sums.add(behind.sums).add(rows.sumsBefore(segment), -1);
+      ({ segment, at } = behind);
+    }
+  }
+
+  /** Takes the rows of a segment; true at the end of the range. */
+  #takeRows(bytes: Uint8Array, from: number, to: Uint8Array | undefined): boolean {
+    const row = new Row();
+    for (let at = from; at < bytes.length; at = row.next) {
+      if (!this.#rows.readRow(bytes, at, row) || isTotal(bytes, row)) continue;
+      const run = this.#run;
+      if (run === undefined || !standsAt(bytes, at, row.keyEnd, run)) {
+        const key = bytes.subarray(at, row.keyEnd);
+        if (to !== undefined && compareBytes(key, to) >= 0) return true;
+        const part = partOf(bytes, at, row.keyEnd, this.#nameLength + 1);
+        this.#run = part.run;
+        this.#current = this.#meet(part, part.run !== undefined);
+      }
+      if (this.#current !== undefined) this.#adder.add(bytes, row, this.#current.sums);
+    }
+    return false;
+  }
+
+  /** The child that a part is, which may have been met before. */
+  #meet({ name, isRow }: Part, hasMore: boolean): Child {
+    const part = { name, isRow };
+    const stack = this.#stack;
+    for (let last = stack.at(-1); last !== undefined; last = stack.at(-1)) {
+      if (textOf(part).startsWith(textOf(last.part))) break;
+      stack.pop();
+      this.#onChild(last);
+    }
+    // Rows that are children by themselves stand between the parts of others: `/a` and `/a/`.
+    const known = stack.findLast((one) => one.part.name === name);
+    if (known !== undefined) {
+      known.hasMore ||= hasMore;
+      return known;
+    }
+    const child = { part, sums: new RowSums(), hasMore, place: this.count++ };
+    stack.push(child);
+    return child;
+  }
+}
+
+/** What the keys of a part begin with. */
+function textOf({ name, isRow }: Part): string {
+  return isRow ? name : name.slice(0, -1);
+}
