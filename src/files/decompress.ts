@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Gunzip } from "node:zlib";
 import { type Compression, recognizeCompression } from "../bytes/bytes.ts";
+import { peek } from "../bytes/peek.ts";
 import { asError, MementoMapError, systemCode } from "../errors.ts";
 import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 
@@ -56,42 +57,63 @@ export async function* decompressed(
   chunks: AsyncIterable<Uint8Array>,
   options: DecompressOptions,
 ): AsyncGenerator<StreamPart, void, undefined> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const compressed = new Counted(iterator);
+  const stored = { bytes: 0, lastNonZero: -1 };
+  const { head, chunks: all } = await peek(counted(chunks, stored), 4);
+  const compressed = all[Symbol.asyncIterator]();
   try {
-    const start = await compressed.peek(4);
-    const output = await inflate(recognizeCompression(start), compressed, options);
+    const output = await inflate(recognizeCompression(head), compressed, stored, options);
     const limit = options.maxDecompressedBytes ?? Number.POSITIVE_INFINITY;
     const maxRatio = options.maxRatio ?? DEFAULT_MAX_RATIO;
     let given = 0;
     for await (const chunk of output) {
       if (isChunk(chunk)) given += chunk.length;
       if (given > limit) throw tooLarge(options.source, `holds more than ${limit} bytes`);
-      if (given > RATIO_MATTERS_FROM_BYTES && given > compressed.bytes * maxRatio) {
+      if (given > RATIO_MATTERS_FROM_BYTES && given > stored.bytes * maxRatio) {
         throw tooLarge(options.source, `is more than ${maxRatio} times larger when decompressed`);
       }
       yield chunk;
     }
   } finally {
-    await iterator.return?.();
+    await compressed.return?.();
+  }
+}
+
+/** What was read of a compressed stream. */
+interface Stored {
+  bytes: number;
+  /** The offset of the last byte that is not zero, or -1. */
+  lastNonZero: number;
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  stored: Stored,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    let last = chunk.length - 1;
+    while (last >= 0 && chunk[last] === 0) last -= 1;
+    if (last >= 0) stored.lastNonZero = stored.bytes + last;
+    stored.bytes += chunk.length;
+    yield chunk;
   }
 }
 
 /** Loads decoders only when they are needed: most inputs need none, and loading takes a while. */
 async function inflate(
   compression: Compression | undefined,
-  chunks: Counted,
-  options: DecompressOptions,
+  iterator: AsyncIterator<Uint8Array>,
+  stored: Stored,
+  { source, chunkBytes = OUTPUT_CHUNK_BYTES, damage }: DecompressOptions,
 ): Promise<AsyncIterable<StreamPart>> {
-  const { source, chunkBytes: chunkSize = OUTPUT_CHUNK_BYTES, damage } = options;
-  if (compression === undefined) return chunks.rest();
-  if (compression === "gzip" && damage !== undefined) {
-    const { soundMembers } = await import("./gzip-members.ts");
-    return soundMembers(chunks.rest(), source, damage);
+  const chunks = { [Symbol.asyncIterator]: () => iterator };
+  if (compression === undefined) return chunks;
+  if (compression === "zstd") {
+    const { unzstd } = await import("./zstd.ts");
+    return unzstd(chunks, source);
   }
-  if (compression === "gzip") return gunzip(chunks, source, chunkSize);
-  const { unzstd } = await import("./zstd.ts");
-  return unzstd(chunks.rest(), source);
+  if (damage === undefined) return gunzip(iterator, stored, source, chunkBytes);
+  const { soundMembers } = await import("./gzip-members.ts");
+  return soundMembers(chunks, source, damage);
 }
 
 /**
@@ -101,7 +123,8 @@ async function inflate(
  * padding and wrong for anything else, so the rest is read and looked at here.
  */
 async function* gunzip(
-  chunks: Counted,
+  chunks: AsyncIterator<Uint8Array>,
+  stored: Stored,
   source: string,
   chunkSize: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -111,12 +134,12 @@ async function* gunzip(
   const options = { chunkSize, readableHighWaterMark: CHUNKS_AHEAD * chunkSize };
   const decoder = createGunzip(options);
   try {
-    yield* pump(decoder, chunks.rest());
+    yield* pump(decoder, chunks);
   } catch (error) {
     throw explained(error, source);
   }
-  await chunks.readAll();
-  if (chunks.lastNonZero >= decoder.bytesWritten) {
+  while ((await chunks.next()).done !== true);
+  if (stored.lastNonZero >= decoder.bytesWritten) {
     throw damaged(source, "something else follows the compressed data");
   }
 }
@@ -129,15 +152,15 @@ async function* gunzip(
  */
 async function* pump(
   decoder: Gunzip,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterator<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const closed = new Promise<void>((resolve) => {
     decoder.once("close", resolve);
   });
   const feed = async (): Promise<void> => {
-    for await (const chunk of chunks) {
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
       if (decoder.readableEnded || decoder.destroyed) return;
-      if (!decoder.write(chunk)) await Promise.race([once(decoder, "drain"), closed]);
+      if (!decoder.write(next.value)) await Promise.race([once(decoder, "drain"), closed]);
     }
     decoder.end();
   };
@@ -179,56 +202,4 @@ function tooLarge(source: string, message: string): MementoMapError {
   return new MementoMapError("MM_LIMIT", `${message}; decompress it first if you trust it`, {
     position: { source },
   });
-}
-
-/** A stream that can be peeked at, and that knows how much of it was read. */
-class Counted {
-  /** How many bytes were read. */
-  bytes = 0;
-  /** The offset of the last byte read that is not zero, or -1. */
-  lastNonZero = -1;
-  readonly #iterator: AsyncIterator<Uint8Array>;
-  #held: Uint8Array[] = [];
-
-  constructor(iterator: AsyncIterator<Uint8Array>) {
-    this.#iterator = iterator;
-  }
-
-  /** The first bytes, which {@link rest} gives again; fewer than `length` only at the end. */
-  async peek(length: number): Promise<Uint8Array> {
-    const start: number[] = [];
-    while (start.length < length) {
-      const chunk = await this.#next();
-      if (chunk === undefined) break;
-      this.#held.push(chunk);
-      start.push(...chunk.subarray(0, length - start.length));
-    }
-    return Uint8Array.from(start);
-  }
-
-  async *rest(): AsyncGenerator<Uint8Array, void, undefined> {
-    const held = this.#held;
-    this.#held = [];
-    yield* held;
-    for (;;) {
-      const chunk = await this.#next();
-      if (chunk === undefined) return;
-      yield chunk;
-    }
-  }
-
-  async readAll(): Promise<void> {
-    while ((await this.#next()) !== undefined);
-  }
-
-  async #next(): Promise<Uint8Array | undefined> {
-    const result = await this.#iterator.next();
-    if (result.done === true) return undefined;
-    const chunk = result.value;
-    let last = chunk.length - 1;
-    while (last >= 0 && chunk[last] === 0) last -= 1;
-    if (last >= 0) this.lastNonZero = this.bytes + last;
-    this.bytes += chunk.length;
-    return chunk;
-  }
 }

@@ -1,4 +1,4 @@
-import { BANG, byteString, isDigit, QUESTION, QUOTE, SLASH, SPACE } from "../bytes/bytes.ts";
+import { BANG, SPACE } from "../bytes/bytes.ts";
 import {
   type Capture,
   isNonWeb,
@@ -55,8 +55,12 @@ export class UriListReader implements LineReader {
 const WEB_SCHEME = /^(?:https?|ftp):$/i;
 /** Dotted; bytes beyond ASCII are those of an international name. */
 const HOST = /^(?:[\w\x80-\xff-]+\.)+[\w\x80-\xff-]+\.?$/;
-const MIN_DATE_DIGITS = 4;
-const MAX_DATE_DIGITS = 14;
+/** The quote that ends the request is not behind a backslash. */
+const REQUEST = /^[^"]*"((?:[^"\\]|\\[^])*)"/;
+/** A datetime, and a flag such as `id_`, `im_` or `js_` that says how to replay. */
+const MEMENTO = /\/(\d{4,14})([a-z_]*)(?=\/[^])/g;
+const FULL_DATE_DIGITS = 14;
+const decoder = new TextDecoder("latin1");
 
 /**
  * The access log of a replay server, in Common or Combined Log Format.
@@ -72,85 +76,43 @@ const MAX_DATE_DIGITS = 14;
 export class AccessLogReader implements LineReader {
   read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     capture.reset();
-    const open = indexOf(bytes, QUOTE, start, end);
-    const close = requestEnd(bytes, open + 1, end);
-    if (open === end || close === end) {
+    const line = decoder.decode(bytes.subarray(start, end));
+    const [quoted, request = ""] = REQUEST.exec(line) ?? [];
+    if (quoted === undefined) {
       return capture.reject('expected a quoted request, as in "GET /web/2016/http://… HTTP/1.1"');
     }
-    const targetStart = indexOf(bytes, SPACE, open + 1, close) + 1;
-    let targetEnd = close;
-    // The protocol is missing in requests of HTTP 0.9.
-    for (let at = close - 1; at > targetStart; at--) {
-      if (bytes[at] === SPACE) {
-        targetEnd = at;
-        break;
-      }
-    }
-    const status = close + 2;
-    if (status + 3 > end || !isDigit(bytes[status]) || !isDigit(bytes[status + 2])) {
+    const status = quoted.length + 1;
+    const [, firstDigit] = /^(\d)\d\d/.exec(line.slice(status, status + 3)) ?? [];
+    if (firstDigit === undefined)
       return capture.reject("expected a status code behind the request");
-    }
-    if (targetStart > close || !findMemento(bytes, targetStart, targetEnd, capture)) {
-      return ROW.unproven;
-    }
-    const digit = bytes[status] - 0x30;
-    if (digit !== 2 && digit !== 3) return ROW.unproven;
-    capture.statusStart = status;
-    capture.statusEnd = status + 3;
+    const from = request.indexOf(" ") + 1;
+    const protocol = request.lastIndexOf(" ");
+    // The protocol is missing in requests of HTTP 0.9.
+    const target = from === 0 ? "" : request.slice(from, protocol > from ? protocol : undefined);
+    const memento = mementoIn(target);
+    if (memento === undefined || (firstDigit !== "2" && firstDigit !== "3")) return ROW.unproven;
+    const [text, date] = memento;
+    const targetStart = start + quoted.length - 1 - request.length + from;
+    capture.dateStart = targetStart + memento.index + 1;
+    capture.dateEnd = capture.dateStart + date.length;
+    capture.uriStart = targetStart + memento.index + text.length + 1;
+    capture.uriEnd = targetStart + target.length;
+    capture.statusStart = start + status;
+    capture.statusEnd = start + status + 3;
     capture.isSample = true;
     capture.isDateAsked = true;
     return ROW.capture;
   }
 }
 
-/** The quote that ends the request; one behind a backslash is part of it. */
-function requestEnd(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === 0x5c ? 2 : 1;
-  return Math.min(at, end);
-}
-
 /** Finds `/20160304000000id_/URI` in a request target. */
-function findMemento(bytes: Uint8Array, start: number, end: number, capture: Capture): boolean {
-  for (let at = start; at < end; at++) {
-    if (bytes[at] !== SLASH || !isDigit(bytes[at + 1])) continue;
-    let digits = at + 1;
-    while (digits < end && isDigit(bytes[digits])) digits++;
-    const count = digits - at - 1;
-    let uri = digits;
-    // A flag such as `id_`, `im_` or `js_` says how to replay.
-    while (uri < end && isFlagByte(bytes[uri])) uri++;
-    if (count < MIN_DATE_DIGITS || count > MAX_DATE_DIGITS) continue;
-    if (bytes[uri] !== SLASH || uri + 1 >= end) continue;
-    const isPlain = count < MAX_DATE_DIGITS && uri === digits;
-    if (!isWebUri(bytes, uri + 1, end, isPlain)) continue;
-    capture.dateStart = at + 1;
-    capture.dateEnd = digits;
-    capture.uriStart = uri + 1;
-    capture.uriEnd = end;
-    return true;
+function mementoIn(target: string): RegExpExecArray | undefined {
+  for (const match of target.matchAll(MEMENTO)) {
+    const [text, date, flag] = match;
+    const [first] = target.slice(match.index + text.length + 1).split(/[/?]/, 1);
+    // A scheme of the web, or a host name; `/img/2016/logo.png` is not a memento.
+    const isPlain = date.length < FULL_DATE_DIGITS && flag === "";
+    if (WEB_SCHEME.test(first) || (!isPlain && HOST.test(first))) return match;
   }
-  return false;
-}
-
-function isFlagByte(byte: number): boolean {
-  return (byte >= 0x61 && byte <= 0x7a) || byte === 0x5f;
-}
-
-/**
- * Whether the URI of a page begins here: a scheme of the web, or a host name with a dot.
- *
- * @param isPlain whether mere digits stand before it: `/img/2016/logo.png` is not a memento.
- */
-function isWebUri(bytes: Uint8Array, start: number, end: number, isPlain: boolean): boolean {
-  let at = start;
-  while (at < end && bytes[at] !== SLASH && bytes[at] !== QUESTION) at++;
-  const first = byteString(bytes, start, at);
-  return WEB_SCHEME.test(first) || (!isPlain && HOST.test(first));
-}
-
-function indexOf(bytes: Uint8Array, byte: number, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at] !== byte) at++;
-  return at;
+  return undefined;
 }
