@@ -36,7 +36,6 @@ function compacted(rows: Uint8Array, policy: WeightPolicy, hasLeaves: boolean): 
   const withNodes = {
     add: (row: Parameters<typeof compactor.add>[0]) =>
       compactor.add({ ...row, shared: -1, count: 0 }),
-    settle: () => compactor.settle?.(),
   };
   const lines = new MapLines(hasLeaves ? compactor : withNodes, fields);
   lines.read(rows, { source: "map", firstLine: 1 });

@@ -91,10 +91,6 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     if (this.#output.end >= this.#nextRelease) this.#releaseSome();
   }
 
-  settle(): void {
-    this.#output.settle();
-  }
-
   /** Closes all nodes and releases all output. */
   end(): void {
     this.#walk.end();
@@ -205,7 +201,6 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     }
     line[end++] = LF;
     this.#output.append(line, 0, end);
-    this.#output.settle();
   }
 
   #writeRollUp({ textEnd, layer, hasVoids, childrenStart }: RollUpNode, totals: Totals): void {

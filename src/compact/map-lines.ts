@@ -73,13 +73,11 @@ interface RowPart {
 /** What rows are fed to. */
 export interface RowSink {
   /**
-   * The row is valid during the call, its bytes until the next call of `settle`.
+   * The row is valid during the call.
    *
    * @throws MM_NOT_SORTED for a key that is not behind the last one.
    */
   add(row: MapRow): void;
-  /** The bytes of rows will change. */
-  settle?(): void;
 }
 
 /**
@@ -333,7 +331,6 @@ export class MapLines {
         ? error.at({ source: place.source, line: place.firstLine + this.lines - 1 })
         : error;
     }
-    this.#sink.settle?.();
   }
 
   /** Counts rows that something else took, a line each. */

@@ -1,4 +1,4 @@
-import { copyRange, joinBytes, LF } from "../bytes/bytes.ts";
+import { copyRange, joinBytes, LF, withRoom } from "../bytes/bytes.ts";
 import type { SpillStore } from "../files/scratch.ts";
 
 /** Takes text in order; the bytes are valid only during the call. */
@@ -7,7 +7,6 @@ export type WriteText = (bytes: Uint8Array) => void;
 /** Receives text, which is valid only during the call, and the position of its first byte. */
 type Visit = (bytes: Uint8Array, position: number) => void;
 
-const EMPTY = new Uint8Array(0);
 const INITIAL_BYTES = 1 << 18;
 const MEMORY_BYTES = 1 << 24;
 const WINDOW_BYTES = 1 << 20;
@@ -28,12 +27,8 @@ export class PendingText {
   #start = 0;
   /** Text from here on is in the buffer, what is before it in the spill store. */
   #bufferStart = 0;
-  #buffer: Uint8Array;
+  #buffer: Uint8Array<ArrayBuffer>;
   #length = 0;
-  /** What was appended last is `source[sourceStart, sourceEnd)`, and not in the buffer yet. */
-  #source: Uint8Array = EMPTY;
-  #sourceStart = 0;
-  #sourceEnd = 0;
   /** Ranges struck out, as pairs of positions in increasing order. */
   #holes: number[] = [];
 
@@ -46,7 +41,7 @@ export class PendingText {
 
   /** The position behind the last byte. */
   get end(): number {
-    return this.#bufferStart + this.#length + this.#sourceEnd - this.#sourceStart;
+    return this.#bufferStart + this.#length;
   }
 
   /** The position of the first pending byte. */
@@ -54,28 +49,11 @@ export class PendingText {
     return this.#start;
   }
 
-  /**
-   * Appends `bytes[start, end)`, which must stay as they are until the next call of {@link settle}: lines
-   * that follow each other in their source are copied together.
-   */
+  /** Appends `bytes[start, end)`. */
   append(bytes: Uint8Array, start: number, end: number): void {
-    if (start !== this.#sourceEnd || bytes !== this.#source) {
-      this.settle();
-      this.#source = bytes;
-      this.#sourceStart = start;
-    }
-    this.#sourceEnd = end;
-  }
-
-  /** Copies what was appended, before its source changes. */
-  settle(): void {
-    if (this.#sourceStart === this.#sourceEnd) return;
-    const size = this.#sourceEnd - this.#sourceStart;
+    const size = end - start;
     if (this.#length + size > this.#buffer.length) this.#makeRoom(size);
-    const [from, to] = [this.#sourceStart, this.#sourceEnd];
-    this.#length = copyRange(this.#source, from, to, this.#buffer, this.#length);
-    this.#source = EMPTY;
-    this.#sourceStart = this.#sourceEnd = 0;
+    this.#length = copyRange(bytes, start, end, this.#buffer, this.#length);
   }
 
   #makeRoom(size: number): void {
@@ -84,22 +62,13 @@ export class PendingText {
       this.#bufferStart += this.#length;
       this.#length = 0;
     }
-    if (this.#length + size <= this.#buffer.length) return;
-    const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#length + size));
-    larger.set(this.#buffer.subarray(0, this.#length));
-    this.#buffer = larger;
+    this.#buffer = withRoom(this.#buffer, this.#length + size);
   }
 
   /** Takes back everything from `position` on. */
   truncate(position: number): void {
-    const copied = this.#bufferStart + this.#length;
-    this.#sourceEnd = this.#sourceStart + Math.max(0, position - copied);
-    if (position < this.#bufferStart) {
-      this.#bufferStart = position;
-      this.#length = 0;
-    } else if (position < copied) {
-      this.#length = position - this.#bufferStart;
-    }
+    this.#bufferStart = Math.min(this.#bufferStart, position);
+    this.#length = Math.min(this.#length, position - this.#bufferStart);
     const holes = this.#holes;
     while (holes.length > 0 && holes[holes.length - 2] >= position) holes.length -= 2;
     if (holes.length > 0 && holes[holes.length - 1] > position) holes[holes.length - 1] = position;
@@ -126,7 +95,6 @@ export class PendingText {
 
   /** Hands everything before `position` to the sink. */
   release(position: number): void {
-    this.settle();
     this.#forEachStretch(this.#start, position, (bytes) => {
       this.#write(bytes);
     });
@@ -145,7 +113,6 @@ export class PendingText {
 
   /** Visits the lines in `[from, to)` that were not struck out, each with its end. */
   forEachLine(from: number, to: number, visit: Visit): void {
-    this.settle();
     let carried = new Uint8Array(0);
     this.#forEachStretch(from, to, (piece, position) => {
       const bytes = carried.length === 0 ? piece : joinBytes([carried, piece]);

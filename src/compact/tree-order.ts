@@ -6,6 +6,7 @@ import {
   LF,
   QUESTION,
   SLASH,
+  withRoom,
 } from "../bytes/bytes.ts";
 import type { SpillStore } from "../files/scratch.ts";
 import { columnEnd } from "../ukvs/record.ts";
@@ -41,7 +42,7 @@ export class TreeOrder implements RowSink {
   readonly #key = new CurrentKey();
   /** The rows that are held, and how much of the bytes is theirs. */
   #held: Omit<MapRow, "bytes">[] = [];
-  #bytes = new Uint8Array(1 << 16);
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
   #length = 0;
   #hasQueries = false;
   /** The rows that are held begin with this much of the key. */
@@ -79,11 +80,7 @@ export class TreeOrder implements RowSink {
     const end = Math.max(row.lineEnd, row.frequencyEnd);
     const at = this.#length;
     const moved = at - start;
-    if (at + end - start > this.#bytes.length) {
-      const larger = new Uint8Array(2 * (at + end - start));
-      larger.set(this.#bytes.subarray(0, at));
-      this.#bytes = larger;
-    }
+    this.#bytes = withRoom(this.#bytes, at + end - start);
     this.#length = copyRange(bytes, start, end, this.#bytes, at);
     const keyEnd = row.keyEnd + moved;
     const mark = queryMarkAt(this.#bytes, at, keyEnd);
@@ -116,7 +113,6 @@ export class TreeOrder implements RowSink {
     }
     this.#hasQueries = false;
     for (const row of rows) this.#sink.add({ bytes, ...row });
-    this.#sink.settle?.();
   }
 }
 

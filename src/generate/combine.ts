@@ -7,7 +7,7 @@ import { withPartMark } from "../ukvs/part-mark.ts";
 import { rangesBetween } from "./cuts.ts";
 import { type MapDescription, mapHeaders, MapRows } from "./map-rows.ts";
 import type { SortedKeyRuns } from "./partition.ts";
-import { openRunFiles, type RunFile, type RunKeys } from "./run-file.ts";
+import { type RunFile, type RunKeys, withRunFiles } from "./run-file.ts";
 import { type MergeOptions, mergeStored } from "./stored-runs.ts";
 
 /** One of the ranges between cuts. */
@@ -37,21 +37,23 @@ interface MapWritten {
  * Merges a range of the keys of runs, and writes their rows as a part of the map; without a range, as the
  * map.
  *
- * @throws MM_USAGE for runs that do not belong together; as openRunFiles; as writeMap
+ * @throws MM_USAGE for runs that do not belong together; as withRunFiles; as writeMap
  */
 export function combineFiles(
   paths: readonly string[],
   output: MapOutput,
   { range, streams, interrupt, maxOpenRuns, ...options }: CombineOptions,
 ): Promise<MapWritten & { readonly runs: number }> {
-  return withTempDir({ parent: options.scratch, interrupt }, async (scratch) => {
-    const runs = await openRunFiles(paths, scratch, { ...streams, interrupt });
-    const keys = sameKeys(runs);
-    const description = joinDescriptions(runs.map((run) => run.description));
-    const merging = { scratch, interrupt, maxOpenRuns };
-    const written = await writeMap({ runs, keys, description }, output, merging, range);
-    return { runs: runs.length, ...written };
-  });
+  const io = { ...streams, interrupt };
+  return withTempDir({ parent: options.scratch, interrupt }, (scratch) =>
+    withRunFiles(paths, { io, tmp: scratch }, async (runs) => {
+      const keys = sameKeys(runs);
+      const description = joinDescriptions(runs.map((run) => run.description));
+      const merging = { scratch, interrupt, maxOpenRuns };
+      const written = await writeMap({ runs, keys, description }, output, merging, range);
+      return { runs: runs.length, ...written };
+    }),
+  );
 }
 
 /**

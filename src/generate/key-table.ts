@@ -91,10 +91,8 @@ export class KeyTable {
 
   /**
    * Adds `count` to a key; false, with nothing done, when the table is full.
-   *
-   * @param shared how many bytes the key is known to have in common with the key added last.
    */
-  add(bytes: Uint8Array, start: number, end: number, count: number, shared: number = 0): boolean {
+  add(bytes: Uint8Array, start: number, end: number, count: number): boolean {
     const last = this.#last;
     if (last !== NONE) {
       const arena = this.#arena;
@@ -102,7 +100,7 @@ export class KeyTable {
       const lastLength = this.#starts[last + 1] - lastStart;
       const length = end - start;
       const limit = length < lastLength ? length : lastLength;
-      let i = this.#current === last ? shared : 0;
+      let i = 0;
       while (i < limit && bytes[start + i] === arena[lastStart + i]) i++;
       const order = i < limit ? bytes[start + i] - arena[lastStart + i] : length - lastLength;
       if (order === 0) {
@@ -293,38 +291,13 @@ export class KeyTable {
     }
     let [i, j, n] = [0, 0, 0];
     while (i < a.length && j < b.length) {
-      // One lane is mostly far longer than the other: take what comes before its next key at once.
-      const next = this.#firstNotBefore(a, i, b[j]);
-      merged.set(a.subarray(i, next), n);
-      n += next - i;
-      i = next;
-      if (i < a.length && this.#compare(a[i], b[j]) === 0) {
-        this.#counts[a[i]] += this.#counts[b[j++]];
-      } else {
-        merged[n++] = b[j++];
-      }
+      const order = this.#compare(a[i], b[j]);
+      if (order === 0) this.#counts[a[i]] += this.#counts[b[j++]];
+      merged[n++] = order <= 0 ? a[i++] : b[j++];
     }
-    merged.set(a.subarray(i), n);
-    n += a.length - i;
-    merged.set(b.subarray(j), n);
-    return merged.subarray(0, n + b.length - j);
-  }
-
-  /** The index of the first key of a lane, from `from` on, that is not before `key`; by doubling. */
-  #firstNotBefore(lane: Uint32Array, from: number, key: number): number {
-    let low = from;
-    let step = 1;
-    while (low + step <= lane.length && this.#compare(lane[low + step - 1], key) < 0) {
-      low += step;
-      step *= 2;
-    }
-    let high = Math.min(low + step - 1, lane.length);
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(lane[middle], key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const rest = i < a.length ? a.subarray(i) : b.subarray(j);
+    merged.set(rest, n);
+    return merged.subarray(0, n + rest.length);
   }
 
   #compare(a: number, b: number): number {

@@ -1,10 +1,8 @@
-import { open } from "node:fs/promises";
-import { join } from "node:path";
 import { isRun, joinBytes, RUN_MAGIC } from "../bytes/bytes.ts";
-import { ioError, MementoMapError } from "../errors.ts";
-import { FileSource, type InputStreams, openInput } from "../files/input-file.ts";
+import { MementoMapError } from "../errors.ts";
+import type { FileSource } from "../files/input-file.ts";
 import type { Output } from "../files/output-file.ts";
-import type { Interrupt } from "../interruption.ts";
+import { type MapSourceOptions, withMapSources } from "../lookup/map-sources.ts";
 import { isJsonObject } from "../ukvs/header.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import type { MapDescription, RowKeyOptions } from "./map-rows.ts";
@@ -74,44 +72,6 @@ function encodeFooter(footer: RunFooter, { blocks, byteLength, keys }: RunIndex)
   return joinBytes([text, length, MAGIC]);
 }
 
-/**
- * Opens the file of a run, which may be compressed, and reads what it says of itself.
- *
- * @param scratch where to decompress it to.
- * @throws MM_BAD_INPUT for what is none, MM_CUT for one that was cut, MM_IO
- */
-async function openRunFile(
-  path: string,
-  scratch: string,
-  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
-): Promise<RunFile> {
-  const plain = await FileSource.openPlain(path);
-  const source = plain ?? (await decompressedTo(scratch, path, io));
-  try {
-    return await readFooter(source);
-  } finally {
-    await source.close();
-  }
-}
-
-async function decompressedTo(
-  scratch: string,
-  path: string,
-  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
-): Promise<FileSource> {
-  const input = await openInput(path, io, { signal: io.interrupt?.signal });
-  const file = await open(scratch, "wx");
-  try {
-    for await (const chunk of input.chunks) await file.writeFile(chunk);
-  } catch (error) {
-    throw ioError(error, scratch);
-  } finally {
-    await file.close();
-    await input.close();
-  }
-  return FileSource.open(scratch, input.name);
-}
-
 async function readFooter(source: FileSource): Promise<RunFile> {
   const { name, size, path } = source;
   if (!isRun(await source.read(0, MAGIC.length))) {
@@ -154,15 +114,19 @@ async function readFooter(source: FileSource): Promise<RunFile> {
   return { ...said, name, path, start: MAGIC.length, index };
 }
 
-/** Opens the files of runs; those that are compressed go through files in the folder `scratch`. */
-export async function openRunFiles(
+/**
+ * Reads what the files of runs, which may be compressed, say of themselves, and runs `use` with them.
+ *
+ * @throws MM_BAD_INPUT for what is none, MM_CUT for one that was cut, MM_IO
+ */
+export function withRunFiles<T>(
   paths: readonly string[],
-  scratch: string,
-  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
-): Promise<RunFile[]> {
-  const files: RunFile[] = [];
-  for (const [i, path] of paths.entries()) {
-    files.push(await openRunFile(path, join(scratch, `stored-${i}.run`), io));
-  }
-  return files;
+  options: MapSourceOptions,
+  use: (runs: readonly RunFile[]) => Promise<T>,
+): Promise<T> {
+  return withMapSources(paths, options, async (sources) => {
+    const runs: RunFile[] = [];
+    for (const source of sources) runs.push(await readFooter(source));
+    return use(runs);
+  });
 }

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { isPacked, LF } from "../bytes/bytes.ts";
+import { isPacked, isRun, LF } from "../bytes/bytes.ts";
 import { ioError } from "../errors.ts";
 import { FileSource, type InputStreams, openInput } from "../files/input-file.ts";
 import { withTempDir } from "../files/scratch.ts";
@@ -62,8 +62,9 @@ async function spooled(path: string, scratchPath: string, io: MapStreams): Promi
     let isFirst = true;
     try {
       for await (const chunk of input.chunks) {
-        // Refuses what is not a map before it is written whole; who does not take a packed map says so.
-        if (isFirst && !isPacked(chunk))
+        // Refuses what is not a map before it is written whole; who does not take a packed map, or a run,
+        // says so.
+        if (isFirst && !isPacked(chunk) && !isRun(chunk))
           mapHeadOf(chunk.subarray(0, chunk.lastIndexOf(LF) + 1), input.name);
         isFirst = false;
         await scratch.writeFile(chunk);

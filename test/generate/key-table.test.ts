@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { KeyTable } from "../../src/generate/key-table.ts";
 import { bytesOf, byUnits, key, keyCounts, naiveCounts, textOf } from "./key-arbitraries.ts";
 
-function add(table: KeyTable, text: string, count: number, shared: number = 0): boolean {
+function add(table: KeyTable, text: string, count: number): boolean {
   const bytes = bytesOf(`<${text}>`);
-  return table.add(bytes, 1, bytes.length - 1, count, shared);
+  return table.add(bytes, 1, bytes.length - 1, count);
 }
 
 function drained(table: KeyTable): [string, number][] {
@@ -17,12 +17,6 @@ function drained(table: KeyTable): [string, number][] {
     expect(keys.size).toBe(entries.length);
   });
   return entries;
-}
-
-function sharedLength(a: string, b: string): number {
-  let shared = 0;
-  while (shared < a.length && shared < b.length && a[shared] === b[shared]) shared++;
-  return shared;
 }
 
 const orders: Record<string, (entries: [string, number][]) => [string, number][]> = {
@@ -51,22 +45,6 @@ describe("KeyTable", () => {
           expect(add(table, text, count)).toBe(true);
         });
         expect(drained(table)).toEqual(naiveCounts(entries));
-      }),
-    );
-  });
-
-  it("takes the word of its caller for what a key shares with the key before it", () => {
-    fc.assert(
-      fc.property(keyCounts, (entries) => {
-        const table = new KeyTable(1 << 18);
-        let last = "";
-        for (const [text, count] of entries.toSorted(([a], [b]) => byUnits(a, b))) {
-          if (text === last) table.repeat(count);
-          else add(table, text, count, sharedLength(last, text));
-          last = text;
-        }
-        const expected = naiveCounts(entries.filter(([text]) => text !== ""));
-        expect(drained(table).filter(([text]) => text !== "")).toEqual(expected);
       }),
     );
   });

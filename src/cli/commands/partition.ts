@@ -9,7 +9,7 @@ import { withOutput } from "../../files/output-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { chooseCuts, formatCuts, parseCuts } from "../../generate/cuts.ts";
 import { partitionFiles } from "../../generate/partition.ts";
-import { openRunFiles } from "../../generate/run-file.ts";
+import { withRunFiles } from "../../generate/run-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   COUNT_OPTIONS,
@@ -102,8 +102,10 @@ async function writeCuts(
   io: CommandIo,
 ): Promise<Outcome> {
   if (paths.length === 0) throw misuse("name the runs to choose cuts for");
-  const cuts = await withTempDir({ parent: tmp, interrupt: io.interrupt }, async (scratch) =>
-    chooseCuts(await openRunFiles(paths, scratch, io), ranges, { scratch, ...io }),
+  const cuts = await withTempDir({ parent: tmp, interrupt: io.interrupt }, (scratch) =>
+    withRunFiles(paths, { io, tmp: scratch }, (runs) =>
+      chooseCuts(runs, ranges, { scratch, ...io }),
+    ),
   );
   await withOutput(output, io, async (target) => target.write(formatCuts(cuts)));
   const count = cuts.length + 1;
