@@ -63,26 +63,21 @@ function checkFrom({ stream, from }: SimulateOptions): void {
 }
 
 async function policiesOf(name: string, options: SimulateOptions): Promise<policies.Policy[]> {
-  const learners = (
-    label: string,
-    maps?: ReadonlyMap<string, RoutedMap>,
-  ): Promise<policies.Policy[]> =>
-    Promise.all(
-      options.recalls.map((recall) =>
-        policies.routed(options, { name: `${label} ${recall}`, recall, maps }),
-      ),
+  const learners = (label: string, maps?: ReadonlyMap<string, RoutedMap>): policies.Policy[] =>
+    options.recalls.map((recall) =>
+      policies.routed(options, { name: `${label} ${recall}`, recall, maps }),
     );
   switch (name) {
     case "broadcast":
-      return [policies.broadcast()];
+      return [policies.broadcast(options)];
     case "top-k":
       return [1, 3, 5].map((count) => policies.topArchives(options, count));
     case "tld":
       return [policies.tldPolicy(options)];
     case "maps":
-      return [await policies.routed(options, { name: "maps", maps: await mapsOf(options) })];
+      return [policies.routed(options, { name, maps: await mapsOf(options) })];
     case "learner":
-      return learners("learner");
+      return learners(name);
     case "both":
       return learners("learner and maps", await mapsOf(options));
     case "oracle":
@@ -120,7 +115,6 @@ function noCounts(): PolicyCounts {
 
 function run(policy: policies.Policy, options: SimulateOptions): PolicyResult {
   const { stream, archives, from } = options;
-  const asked = new Uint8Array(archives.length);
   const seen = new Uint8Array(stream.originals.length);
   const total = noCounts();
   const parts: (PolicyCounts & { until: number })[] = [];
@@ -131,8 +125,7 @@ function run(policy: policies.Policy, options: SimulateOptions): PolicyResult {
     checkSignal(options.streams.interrupt?.signal);
     if (seen[place] === 0) distinct++;
     seen[place] = 1;
-    policy.choose(place, stream.times[i], asked);
-    policy.learn(place, asked, (archive) => archives[archive].held[place]);
+    const asked = policy.ask(place, stream.times[i]);
     count(part, archives, asked, place);
     if (distinct > from) count(total, archives, asked, place);
     if (i + 1 !== next && i + 1 !== stream.lookups.length) continue;
@@ -152,7 +145,7 @@ function nextMark(mark: number): number {
 function count(
   counts: PolicyCounts,
   archives: readonly SimulatedArchive[],
-  asked: Uint8Array,
+  asked: readonly number[],
   place: number,
 ): void {
   counts.lookups++;
