@@ -3,8 +3,8 @@ import { ANALYZE } from "./capture-scanner.ts";
 import { joinTallies, type Tally } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
-import { type ScanOptions, withScan } from "../../generate/scan.ts";
-import { mergeStored, type StoredRun } from "../../generate/stored-runs.ts";
+import { type Scan, type ScanOptions, withScan } from "../../generate/scan.ts";
+import { mergeStored } from "../../generate/stored-runs.ts";
 import { Interrupt, type InterruptOptions } from "../../interruption.ts";
 
 export interface AnalyzeFilesOptions
@@ -43,51 +43,31 @@ export function analyzeFiles(
 
 async function analyze(paths: readonly string[], options: AnalyzeFilesOptions): Promise<Analysis> {
   const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
-  return withCaptures(paths, options, async ({ tallies, runs, files, storedBytes, scratch }) => {
+  return withCaptures(paths, options, async ({ inputs, results, scratch }) => {
+    const runs = results.flatMap((result) => result.runs);
     const tree = new HoldingsTree(top);
     await mergeStored(runs, { ...options, scratch }, (key, keyLength, count) => {
       tree.add(key, keyLength, count);
     });
     tree.end();
-    const onDisk = runs.filter((run) => "path" in run).length;
+    const sizes = inputs.flatMap(({ size }) => size ?? []);
+    const tallies = results.map(({ found }) => found);
     return summarize(joinTallies(tallies, samples), tree, {
-      files,
-      storedBytes,
-      runs: onDisk,
+      files: inputs.length,
+      storedBytes: sizes.length < inputs.length ? null : sizes.reduce((sum, size) => sum + size, 0),
+      runs: runs.filter((run) => "path" in run).length,
       top,
     });
   });
 }
 
-/** The captures of index files, tallied, and sorted by original and month in runs. */
-interface SortedCaptures {
-  readonly tallies: readonly Tally[];
-  readonly runs: readonly StoredRun[];
-  readonly files: number;
-  /** Null where that is not known. */
-  readonly storedBytes: number | null;
-  readonly scratch: string;
-}
-
-/** Reads index files, sorts their captures into runs, and runs `use` with them. */
+/** Reads index files, tallies their captures and sorts them by original and month, and runs `use`. */
 export function withCaptures<T>(
   paths: readonly string[],
   options: AnalyzeFilesOptions,
-  use: (captures: SortedCaptures) => Promise<T>,
+  use: (scan: Scan<Tally>) => Promise<T>,
 ): Promise<T> {
   const { samples = DEFAULT_SAMPLES, asOf } = options;
   const scanOptions = { ...options, bytesPerThread: TALLY_BYTES };
-  const sinkOptions = (): { samples: number; asOf: string | undefined } => ({ samples, asOf });
-  return withScan(paths, ANALYZE, scanOptions, sinkOptions, ({ inputs, results, scratch }) => {
-    const sizes = inputs.map(({ size }) => size);
-    return use({
-      tallies: results.map(({ found }) => found),
-      runs: results.flatMap(({ runs }) => runs),
-      files: inputs.length,
-      storedBytes: sizes.every((size) => size !== undefined)
-        ? sizes.reduce((sum, size) => sum + size, 0)
-        : null,
-      scratch,
-    });
-  });
+  return withScan(paths, ANALYZE, scanOptions, () => ({ samples, asOf }), use);
 }

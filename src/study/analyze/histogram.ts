@@ -15,9 +15,10 @@ export interface DistributionSummary {
   readonly standardDeviation: number;
 }
 
-const SMALL_VALUES = 1024;
 /** Curves are thinned to steps of at least this share of either axis. */
 const CURVE_STEP = 1 / 120;
+
+type Groups = (readonly [value: number, times: number])[];
 
 /**
  * How often each positive whole number was seen: a distribution without loss.
@@ -26,39 +27,24 @@ const CURVE_STEP = 1 / 120;
  * what is counted: under 10,000 entries for 50 million mementos. All that is derived is exact.
  */
 export class Histogram {
-  readonly #small = new Float64Array(SMALL_VALUES);
-  readonly #large = new Map<number, number>();
+  readonly #times = new Map<number, number>();
   count = 0;
   sum = 0;
 
   add(value: number): void {
     this.count++;
     this.sum += value;
-    if (value < SMALL_VALUES) this.#small[value]++;
-    else this.#large.set(value, (this.#large.get(value) ?? 0) + 1);
-  }
-
-  /** Adds what another histogram has. */
-  addGroups(groups: readonly (readonly [value: number, times: number])[]): void {
-    for (const [value, times] of groups) {
-      this.count += times;
-      this.sum += value * times;
-      if (value < SMALL_VALUES) this.#small[value] += times;
-      else this.#large.set(value, (this.#large.get(value) ?? 0) + times);
-    }
+    this.#times.set(value, (this.#times.get(value) ?? 0) + 1);
   }
 
   /** Distinct values with how often they were seen, smallest first. */
-  groups(): [value: number, times: number][] {
-    const groups: [number, number][] = [];
-    for (const [value, times] of this.#small.entries()) if (times > 0) groups.push([value, times]);
-    const large = [...this.#large].sort(([a], [b]) => a - b);
-    return groups.concat(large);
+  #groups(): Groups {
+    return [...this.#times].sort(([a], [b]) => a - b);
   }
 
   summary(): DistributionSummary {
     const { count, sum } = this;
-    const groups = this.groups();
+    const groups = this.#groups();
     const mean = count === 0 ? 0 : sum / count;
     let squares = 0;
     for (const [value, times] of groups) squares += times * (value - mean) ** 2;
@@ -77,7 +63,7 @@ export class Histogram {
     const { count, sum } = this;
     let rank = 0;
     let weighted = 0;
-    for (const [value, times] of this.groups()) {
+    for (const [value, times] of this.#groups()) {
       weighted += value * times * (2 * rank + times - count);
       rank += times;
     }
@@ -86,18 +72,18 @@ export class Histogram {
 
   /** The Lorenz curve: the share of the sum (y) that the smallest values up to a share of all (x) have. */
   lorenz(): CurvePoint[] {
-    return thinned(cumulative(this.groups(), this.count, this.sum), isFarOff);
+    return thinned(this.#cumulative(this.#groups()), isFarOff);
   }
 
   /** The share of the sum (y) that the largest values up to a share of all (x) have. */
   concentration(): CurvePoint[] {
-    return thinned(cumulative(this.groups().reverse(), this.count, this.sum), isFarOff);
+    return thinned(this.#cumulative(this.#groups().reverse()), isFarOff);
   }
 
   /** The share x of all, largest first, that has the share 1 - x of the sum: 0.3 is "70/30". */
   paretoShare(): number {
     let last: CurvePoint = { x: 0, y: 0 };
-    for (const point of cumulative(this.groups().reverse(), this.count, this.sum)) {
+    for (const point of this.#cumulative(this.#groups().reverse())) {
       if (point.x + point.y >= 1) {
         const before = last.x + last.y;
         const part = (1 - before) / (point.x + point.y - before);
@@ -115,7 +101,7 @@ export class Histogram {
   reduction(total: number): CurvePoint[] {
     const points: CurvePoint[] = [{ x: 0, y: 0 }];
     let [n, saved] = [0, 0];
-    for (const [value, times] of this.groups().reverse()) {
+    for (const [value, times] of this.#groups().reverse()) {
       // Straight over a linear axis; over a logarithmic one it takes points in between.
       for (let x = Math.max(1, n * 2); x < n + times; x *= 2) {
         points.push({ x, y: total === 0 ? 0 : (saved + (x - n) * (value - 1)) / total });
@@ -126,31 +112,27 @@ export class Histogram {
     }
     return thinned(points, isFarByRatio);
   }
+
+  /** Shares of all (x) and of the sum (y), up to each group. */
+  #cumulative(groups: Groups): CurvePoint[] {
+    let [count, sum] = [0, 0];
+    const points = groups.map(([value, times]) => {
+      count += times;
+      sum += value * times;
+      return { x: count / this.count, y: sum / this.sum };
+    });
+    return [{ x: 0, y: 0 }, ...points];
+  }
 }
 
 /** The value of the given rank, counted from 1; ranks between two round down. */
-function valueAt(groups: readonly (readonly [number, number])[], rank: number): number {
+function valueAt(groups: Groups, rank: number): number {
   let seen = 0;
   for (const [value, times] of groups) {
     seen += times;
     if (seen >= Math.floor(rank)) return value;
   }
   return 0;
-}
-
-function cumulative(
-  groups: readonly (readonly [number, number])[],
-  count: number,
-  sum: number,
-): CurvePoint[] {
-  const points: CurvePoint[] = [{ x: 0, y: 0 }];
-  let [n, total] = [0, 0];
-  for (const [value, times] of groups) {
-    n += times;
-    total += value * times;
-    points.push({ x: n / count, y: total / sum });
-  }
-  return points;
 }
 
 /** Leaves out points between the first and the last that are not far from the one before. */
@@ -250,9 +232,7 @@ export function globalReduction(
   depths: readonly DepthNodes[],
   allKeys: number,
 ): ReductionCurve[] {
-  return depths.flatMap(({ sizes }, depth) =>
-    sizes.count === 0 ? [] : [curve(`${layer}${depth}`, sizes.reduction(allKeys))],
-  );
+  return curves(layer, depths, ({ sizes }) => sizes.reduction(allKeys));
 }
 
 /** What rolling up children into their parents saves, of all nodes of the depth. */
@@ -260,13 +240,18 @@ export function incrementalReduction(
   layer: "H" | "P",
   depths: readonly DepthNodes[],
 ): ReductionCurve[] {
-  return depths.flatMap(({ families }, depth) =>
-    families.count === 0 ? [] : [curve(`${layer}${depth}`, families.reduction(families.sum))],
-  );
+  return curves(layer, depths, ({ families }) => families.reduction(families.sum));
 }
 
-function curve(depth: string, points: readonly CurvePoint[]): ReductionCurve {
-  return { depth, points, heaps: fitHeaps(points) };
+function curves(
+  layer: "H" | "P",
+  depths: readonly DepthNodes[],
+  of: (nodes: DepthNodes) => CurvePoint[],
+): ReductionCurve[] {
+  return depths
+    .map((nodes, depth) => ({ depth: `${layer}${depth}`, points: of(nodes) }))
+    .filter(({ points }) => points.length > 1)
+    .map(({ depth, points }) => ({ depth, points, heaps: fitHeaps(points) }));
 }
 
 /** Heaps' law, y = K · x^β: how distinct things grow with all things. */

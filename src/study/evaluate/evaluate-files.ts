@@ -8,16 +8,13 @@ import type { MissList } from "../../compact/misses.ts";
 import { readMisses } from "../../compact/budget-files.ts";
 import { AskedLookups } from "./asked-lookups.ts";
 import {
-  answersByKey,
-  answersOf,
   type Evaluation,
   evaluation,
   type EvaluationReport,
   FreshnessCount,
   type JudgedLookups,
-  type PredictorFacts,
 } from "./evaluation.ts";
-import { BASE_NAME, measureBase, traceBase } from "./paper-maps.ts";
+import { BASE_NAME, traceBase } from "./paper-maps.ts";
 import { type Predictor, readPredictor } from "./predictor.ts";
 import { type PredictorSource, predictorsOf, type Sweep } from "./predictors.ts";
 import { forEachHeld, hostOf, isPackedFile, mapHeaders, type Truth, withTruth } from "./truth.ts";
@@ -65,8 +62,8 @@ const ONLY_KEYS =
 /** What predictors are compared with. */
 interface Setting extends PredictorSource {
   readonly judged: JudgedLookups;
-  /** What is on the list of later lookups and not held; undefined without a list. */
-  readonly laterKeys: readonly Uint8Array[] | undefined;
+  /** What is on the list of later lookups and not held. */
+  readonly laterKeys: readonly Uint8Array[];
   readonly memoryBytes: number;
 }
 
@@ -94,11 +91,11 @@ export async function evaluateFiles(
     if (options.future !== undefined) oddLines += await later.read(options.future, streams);
     const work = { ...options, path, scratch, queries, memoryBytes };
     return withTruth([asked, later], work, async (held) => {
-      const laterKeys = options.future === undefined ? undefined : keysNotHeld(later, held);
-      const judged = judge(asked, held);
       const source = { ...options, maps, misses, held, cost: costOf(options, held), scratch };
-      const setting: Setting = { ...source, judged, laterKeys, memoryBytes };
+      const laterKeys = keysNotHeld(later, held);
+      const setting = { ...source, judged: judge(asked, held), laterKeys, memoryBytes };
       const isPaper = options.sweep === "paper";
+      const base = isPaper ? await readPredictor(BASE_NAME, held.map, streams) : undefined;
       return {
         all: await evaluateAll(setting),
         truth: {
@@ -107,10 +104,10 @@ export async function evaluateFiles(
           originals: held.originals ?? null,
           noUris: held.heldUris === undefined ? ONLY_KEYS : null,
         },
-        base: isPaper ? await evaluateBase(setting) : undefined,
+        base: base === undefined ? undefined : (await evaluateGroup([base], setting))[0],
         trace:
           isPaper && options.traces === true
-            ? await traceBase(held.map, streams, { hostWeight: 4, pathWeight: 2 })
+            ? await traceBase(held, streams, { hostWeight: 4, pathWeight: 2 })
             : undefined,
         oddLines,
       };
@@ -180,27 +177,22 @@ function keysNotHeld(later: AskedLookups, { queries, heldKeys, heldUris }: Truth
 
 /** Evaluates predictors, as many at once as there is memory for. */
 async function evaluateAll(setting: Setting): Promise<Evaluation[]> {
-  const { judged, memoryBytes } = setting;
   const all: Evaluation[] = [];
   let group: Predictor[] = [];
-  const evaluateGroup = async (): Promise<void> => {
-    const facts = await factsOf(group, setting);
-    for (const [i, predictor] of group.entries()) {
-      all.push(evaluation(predictor, judged, answersOf(predictor, judged.asked), facts[i]));
-    }
-    group = [];
-  };
   for await (const predictor of predictorsOf(setting)) {
     group.push(predictor);
     const bytes = group.reduce((sum, each) => sum + each.bytes * INDEX_GROWTH, 0);
-    if (bytes >= memoryBytes / 2) await evaluateGroup();
+    if (bytes < setting.memoryBytes / 2) continue;
+    all.push(...(await evaluateGroup(group, setting)));
+    group = [];
   }
-  if (group.length > 0) await evaluateGroup();
-  return all;
+  return group.length === 0 ? all : [...all, ...(await evaluateGroup(group, setting))];
 }
 
-async function factsOf(group: readonly Predictor[], setting: Setting): Promise<PredictorFacts[]> {
-  const { held, laterKeys, asOf, cost, streams } = setting;
+async function evaluateGroup(
+  group: readonly Predictor[],
+  { held, judged, laterKeys, asOf, cost, streams }: Setting,
+): Promise<Evaluation[]> {
   const found = new Float64Array(group.length);
   await forEachHeld(held.map, streams, (key) => {
     for (let i = 0; i < group.length; i++) if (group[i].says(key)) found[i]++;
@@ -210,27 +202,21 @@ async function factsOf(group: readonly Predictor[], setting: Setting): Promise<P
     for (const count of counts) count.add(...original);
   });
   return group.map((predictor, i) => {
-    const facts = { ...cost, recall: found[i] / held.keys };
-    if (asOf === undefined) return { ...facts, freshness: shareOf(laterKeys, predictor) };
-    const result = counts[i].result(asOf);
-    const { newOriginals, newOriginalsPresent } = result;
-    const freshness = newOriginals === 0 ? null : newOriginalsPresent / newOriginals;
-    return { ...facts, freshness, asOf: result };
+    const later = asOf === undefined ? undefined : counts[i].result(asOf);
+    const freshness =
+      later === undefined
+        ? shareOf(laterKeys, predictor)
+        : ratio(later.newOriginalsPresent, later.newOriginals);
+    const facts = { ...cost, recall: found[i] / held.keys, freshness, asOf: later };
+    return evaluation(predictor, judged, facts);
   });
 }
 
 /** The share of keys that a predictor calls present; null for none. */
-function shareOf(keys: readonly Uint8Array[] | undefined, predictor: Predictor): number | null {
-  if (keys === undefined || keys.length === 0) return null;
-  return keys.filter((key) => predictor.says(key)).length / keys.length;
+function shareOf(keys: readonly Uint8Array[], predictor: Predictor): number | null {
+  return ratio(keys.filter((key) => predictor.says(key)).length, keys.length);
 }
 
-/** The map with all keys: it is right about keys, and not about URIs with queries. */
-async function evaluateBase({ held, judged, cost, streams }: Setting): Promise<Evaluation> {
-  const { queries } = held;
-  const base = { name: BASE_NAME, queries, ...(await measureBase(held.map, streams)) };
-  const { asked, keyIsHeld, uriIsHeld } = judged;
-  const byKey = answersByKey(keyIsHeld, asked);
-  const answers = queries && uriIsHeld !== undefined ? { ...byKey, uris: uriIsHeld } : byKey;
-  return evaluation(base, judged, answers, { ...cost, recall: 1, freshness: null });
+function ratio(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
 }

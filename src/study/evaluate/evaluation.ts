@@ -96,27 +96,27 @@ interface Answers {
  * Asks a predictor for every key, which answers for the URIs that have it; or for every URI, where it
  * tells queries apart: then a key is present if one of its URIs is.
  */
-export function answersOf(predictor: Predictor, asked: AskedLookups): Answers {
+function answersOf(predictor: Predictor, asked: AskedLookups): Answers {
   const says = (text: string): number => (predictor.says(Buffer.from(text, "latin1")) ? 1 : 0);
-  if (!predictor.queries) return answersByKey(Uint8Array.from(asked.keys.keys(), says), asked);
+  const places = [...asked.uris.values()];
+  if (!predictor.queries) {
+    const keys = Uint8Array.from(asked.keys.keys(), says);
+    return { keys, uris: Uint8Array.from(places, (key) => keys[key]) };
+  }
   const uris = Uint8Array.from(asked.uris.keys(), says);
   const keys = new Uint8Array(asked.keys.size);
-  for (const [uri, key] of [...asked.uris.values()].entries()) keys[key] |= uris[uri];
+  for (const [uri, key] of places.entries()) keys[key] |= uris[uri];
   return { keys, uris };
 }
 
-/** Answers to keys, which hold for all their URIs. */
-export function answersByKey(keys: Uint8Array, { uris }: AskedLookups): Answers {
-  return { keys, uris: Uint8Array.from(uris.values(), (key) => keys[key]) };
-}
-
-/** Compares answers with what is held. */
+/** Compares the answers of a predictor with what is held. */
 export function evaluation(
-  predictor: Omit<Predictor, "says">,
+  predictor: Predictor,
   judged: JudgedLookups,
-  answers: Answers,
   facts: PredictorFacts,
 ): Evaluation {
+  const answers = answersOf(predictor, judged.asked);
+  const isOnHeldHost = (key: number): boolean => judged.keyIsOnHeldHost[key] === 1;
   const { keys, uris } = answerCounts(predictor, judged, answers, () => true);
   const { name, lines, bytes, gzipBytes, made } = predictor;
   const { recall, freshness, asOf, costBasis, costDivisor } = facts;
@@ -132,7 +132,7 @@ export function evaluation(
     keyAccuracy: keys.accuracy,
     uriAccuracy: uris?.accuracy ?? null,
     uris,
-    heldHosts: answerCounts(predictor, judged, answers, (key) => judged.keyIsOnHeldHost[key] === 1),
+    heldHosts: answerCounts(predictor, judged, answers, isOnHeldHost),
     recall,
     freshness,
     ...(asOf === undefined ? {} : { asOf }),
@@ -142,7 +142,7 @@ export function evaluation(
 
 /** Counts answers to keys, of which some count, and to the URIs of these keys. */
 function answerCounts(
-  { queries }: Omit<Predictor, "says">,
+  { queries }: Predictor,
   { asked, keyIsHeld, uriIsHeld }: JudgedLookups,
   answers: Answers,
   counts: (key: number) => boolean,

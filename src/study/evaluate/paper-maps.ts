@@ -1,5 +1,3 @@
-import { pipeline } from "node:stream/promises";
-import { createGzip } from "node:zlib";
 import { joinBytes } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
 import { compactBy } from "../../compact/compact-map.ts";
@@ -73,29 +71,6 @@ export async function compacted(
   return { bytes: joinBytes([head, ...rows]), rollUps };
 }
 
-interface BaseMap {
-  readonly lines: number;
-  readonly bytes: number;
-  readonly gzipBytes: number;
-}
-
-/** Measures the base: rows, size, and size after gzip. Reads it once, and holds a chunk. */
-export async function measureBase(base: string, streams: MapStreams): Promise<BaseMap> {
-  let [lines, bytes, gzipBytes] = [0, 0, 0];
-  async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const block of wholeLines(await chunksOf(base, streams), base)) {
-      bytes += block.length;
-      lines += countRows(block);
-      // The block is reused when the next is asked for.
-      yield Buffer.from(block);
-    }
-  }
-  await pipeline(counted, createGzip(), async (blocks: AsyncIterable<Uint8Array>) => {
-    for await (const block of blocks) gzipBytes += block.length;
-  });
-  return { lines, bytes, gzipBytes };
-}
-
 /** How many rows the smaller map has after a number of rows was read. */
 export interface TracePoint {
   readonly processed: number;
@@ -109,18 +84,17 @@ const POINTS = 300;
 
 /**
  * Follows the compaction of a stretch of the base: of some evenly spread ones, that with the most
- * roll-ups. Reads the base twice; holds the stretches.
+ * roll-ups. Reads the base once; holds the stretches.
  */
 export async function traceBase(
-  base: string,
+  { map, keys }: { readonly map: string; readonly keys: number },
   streams: MapStreams,
   weights: WeightOptions,
 ): Promise<TracePoint[]> {
-  const { lines } = await measureBase(base, streams);
-  const gap = Math.max(1, Math.floor(lines / PLACES));
+  const gap = Math.max(1, Math.floor(keys / PLACES));
   const stretches: Uint8Array[][] = [];
   let row = 0;
-  for await (const block of wholeLines(await chunksOf(base, streams), base)) {
+  for await (const block of wholeLines(await chunksOf(map, streams), map)) {
     for (const line of rowsOf(block)) {
       if (row % gap === 0 && stretches.length < PLACES) stretches.push([]);
       for (const [i, stretch] of stretches.entries()) {
@@ -132,7 +106,7 @@ export async function traceBase(
   let best = { rows: new Uint8Array(0), rollUps: -1 };
   for (const stretch of stretches) {
     const rows = joinBytes(stretch);
-    const { rollUps } = await compacted([rows], weights, base);
+    const { rollUps } = await compacted([rows], weights, map);
     if (rollUps > best.rollUps) best = { rows, rollUps };
   }
   return traceCompaction(best.rows, weights);

@@ -100,18 +100,25 @@ export async function withTruth<T>(
 
 /** Whether a file is a packed map. */
 export async function isPackedFile(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(() => undefined);
-  return stats?.isFile() === true && isPacked(await decompressedHead(path));
+  return isPacked(await headOf(path));
 }
 
 /** The headers of a map; undefined for anything else, which is found out by reading it. */
 export async function mapHeaders(path: string): Promise<UkvsHeaders | undefined> {
+  const head = wholeLinesOf(await headOf(path));
+  return head.length === 0 ? undefined : readable(() => mapHeadOf(head, path).headers);
+}
+
+/** The beginning of a file; nothing for what is not a file. */
+async function headOf(path: string): Promise<Uint8Array> {
   const stats = await stat(path).catch(() => undefined);
-  if (stats?.isFile() !== true) return undefined;
-  const head = wholeLinesOf(await decompressedHead(path));
+  return stats?.isFile() === true ? decompressedHead(path) : new Uint8Array(0);
+}
+
+/** Undefined for what cannot be read: reading all of it says what is wrong. */
+function readable<T>(read: () => T): T | undefined {
   try {
-    const { headers } = mapHeadOf(head, path);
-    return head.length > 0 ? headers : undefined;
+    return read();
   } catch (error) {
     if (isMementoMapError(error)) return undefined;
     throw error;
@@ -135,7 +142,8 @@ async function withIndex<T>(
   const dated = asOf === undefined ? filter : { ...filter, from: filter.from ?? "0000" };
   // Predictors take the other half.
   const half = { ...work, filter: dated, samples: 0, memoryBytes: memoryBytes / 2 };
-  return withCaptures([path], half, async ({ runs }) => {
+  return withCaptures([path], half, async ({ results }) => {
+    const runs = results.flatMap((result) => result.runs);
     // Many runs are merged to fewer each time, in a folder of its own.
     const forEachOriginal = (visit: VisitOriginal): Promise<void> =>
       withTempDir({ parent: scratch, interrupt: streams.interrupt }, (own) =>
@@ -205,16 +213,9 @@ function earlier(a: string | undefined, b: string | undefined): string | undefin
 
 /** Rejects samples, which list only some captures: logs, TimeMaps, indexes marked as such. */
 async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<void> {
-  const stats = await stat(path).catch(() => undefined);
-  if (stats?.isFile() !== true) return;
-  const head = await decompressedHead(path);
-  let isSample: boolean | undefined = false;
-  try {
-    ({ isSample } = detectFormat(head, format, path));
-  } catch (error) {
-    if (!isMementoMapError(error)) throw error; // reading it says what is wrong
-  }
-  if (isSample !== true) return;
+  const head = await headOf(path);
+  const isSample = readable(() => detectFormat(head, format, path).isSample);
+  if (head.length === 0 || isSample !== true) return;
   throw new MementoMapError(
     "MM_BAD_INPUT",
     "this lists only what was requested, not everything that is held; give the index of the archive, or its map before compaction",

@@ -49,19 +49,16 @@ export function logReport(
   source: Overlap["source"],
 ): LogReport {
   const { asked, askedAndHeld, unknown } = overlap;
-  const sum = (of: "requests" | "hits" | "misses" | "errors" | "sleeps"): number =>
-    archives.reduce((total, row) => total + row[of], 0);
+  const all = { archive: "All", requests: 0, hits: 0, misses: 0, errors: 0, sleeps: 0 };
+  for (const row of archives) {
+    for (const name of ["requests", "hits", "misses", "errors", "sleeps"] as const) {
+      all[name] += row[name];
+    }
+  }
   return {
     counts,
     archives: archives.map((row) => withShares(row)),
-    all: withShares({
-      archive: "All",
-      requests: sum("requests"),
-      hits: sum("hits"),
-      misses: sum("misses"),
-      errors: sum("errors"),
-      sleeps: sum("sleeps"),
-    }),
+    all: withShares(all),
     asked,
     askedAndHeld,
     unknown,

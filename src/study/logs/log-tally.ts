@@ -27,11 +27,11 @@ export function isLogTag(byte: number): boolean {
 /** A row of the paper's table of answers by archive. */
 export interface ArchiveAnswers {
   readonly archive: string;
-  readonly requests: number;
-  readonly hits: number;
-  readonly misses: number;
-  readonly errors: number;
-  readonly sleeps: number;
+  requests: number;
+  hits: number;
+  misses: number;
+  errors: number;
+  sleeps: number;
 }
 
 /** What became of the lines of a log. */
@@ -53,10 +53,7 @@ export interface LogCounts {
  */
 export class LogTally {
   readonly counts: LogCounts = { lines: 0, otherLines: 0, requests: 0, ambiguous: 0 };
-  readonly #archives = new Map<
-    string,
-    { -readonly [K in keyof ArchiveAnswers]: ArchiveAnswers[K] }
-  >();
+  readonly #archives = new Map<string, ArchiveAnswers>();
   readonly #table: KeyTable;
   readonly #drain: () => void;
   readonly #archive: string | undefined;
@@ -134,15 +131,9 @@ export class LogTally {
     for (const archive of failed) if (isOwn(archive)) this.#add(uri, LOG_TAG.open, archive);
   }
 
-  #row(archive: string): { -readonly [K in keyof ArchiveAnswers]: ArchiveAnswers[K] } {
-    const row = this.#archives.get(archive) ?? {
-      archive,
-      requests: 0,
-      hits: 0,
-      misses: 0,
-      errors: 0,
-      sleeps: 0,
-    };
+  #row(archive: string): ArchiveAnswers {
+    const none = { requests: 0, hits: 0, misses: 0, errors: 0, sleeps: 0 };
+    const row = this.#archives.get(archive) ?? { archive, ...none };
     this.#archives.set(archive, row);
     return row;
   }

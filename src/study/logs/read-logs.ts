@@ -57,7 +57,10 @@ export async function readLogs(
         overlap.add(key, keyLength, count);
       });
     if (holdings.length === 0) await merge([]);
-    else await withCaptures(holdings, { ...options, samples: 0 }, (found) => merge(found.runs));
+    else
+      await withCaptures(holdings, { ...options, samples: 0 }, ({ results }) =>
+        merge(results.flatMap((result) => result.runs)),
+      );
     overlap.end();
     return logReport(tally.counts, archives, overlap, holdings.length > 0 ? "index" : "answers");
   });
