@@ -17,6 +17,10 @@ describe("Range", () => {
     ["bytes=9-0", "whole"],
     ["bytes=0-1,5-6", "whole"],
     ["lines=0-9", "whole"],
+    ["bytes=", "whole"],
+    ["bytes=a-b", "whole"],
+    ["bytes=--1", "whole"],
+    [`bytes=${"9".repeat(50)}-`, "whole"],
   ])("reads %j", (range, expected) => {
     expect(judgeRange({ range }, found)).toEqual(expected);
   });

@@ -269,3 +269,41 @@ describe("a client that goes away", () => {
     expect(slow.requests).toHaveLength(1);
   });
 });
+
+it("an archive that redirects to a name that does not resolve misses from the answer", async () => {
+  const lost = await localArchive("lost", (_request, response) => {
+    response.writeHead(302, { Location: "http://no-such-host.invalid/timemap" }).end();
+  });
+  const { url } = await aggregating([lost, await plainArchive("good", ["20150101000000"])]);
+  for (let round = 0; round < 3; round++) {
+    const { status, headers } = await fetch(`${url}/timemap/link/${URI}${round}`);
+    expect([status, headers.get("x-mementomap-missing")]).toEqual([200, "lost;dns"]);
+  }
+});
+
+/** Bytes of a path as the header has them, one character each, and the path that they mean. */
+describe.each([
+  ["a byte of Latin-1", "caf\u00e9", "caf%E9"],
+  ["bytes of UTF-8", "caf\u00c3\u00a9", "caf%C3%A9"],
+  ["what is escaped", "caf%e9", "caf%e9"],
+])("a Location with %s", (_name, sent, path) => {
+  it("leads to that path", async () => {
+    const archive = await localArchive("a", ({ url = "" }, response) => {
+      if (url.startsWith("/timemap/")) response.writeHead(302, { Location: `/moved/${sent}` });
+      response.end(linkTimeMap(URI, "http://a/", ["20150101000000"]));
+    });
+    const { url } = await aggregating([archive]);
+    expect(await (await fetch(`${url}/timemap/link/${URI}`)).text()).toContain("2015");
+    expect(archive.requests.map(({ target }) => target)).toContain(`/moved/${path}`);
+  });
+
+  it("is the memento that a TimeGate names", async () => {
+    const archive = await localArchive("a", ({ headers }, response) => {
+      const memento = `http://${headers.host}/web/20150101000000/${URI}${sent}`;
+      response.writeHead(302, { Location: memento }).end();
+    });
+    const { url } = await aggregating([archive]);
+    const { headers } = await fetch(`${url}/timegate/${URI}`, { redirect: "manual" });
+    expect(headers.get("location")).toBe(`${archive.url}/web/20150101000000/${URI}${path}`);
+  });
+});

@@ -2,11 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createGzip, gzipSync } from "node:zlib";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fetchMap, type FetchMapOptions } from "../../../src/publish/fetch/fetch-map.ts";
 import { NodeClient } from "../../../src/http/node-client.ts";
-import { isPrivateAddress } from "../../../src/http/private-address.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { EXAMPLE_MAP } from "../../support/serving.ts";
@@ -68,69 +66,18 @@ describe("hostile servers: the old map stays when the answer is", () => {
     );
   });
 
-  it("a redirect in a circle", async () => {
-    const error = await refusal((request, response) => {
-      response.writeHead(302, { Location: request.url === "/a" ? "/b" : "/a" }).end();
-    });
-    expect(error).toMatchObject({
-      code: "MM_REFUSED",
-      message: "the server redirects in a circle",
-    });
-  });
-
-  it("redirects without end", async () => {
-    let turn = 0;
-    const error = await refusal((_request, response) => {
-      turn += 1;
-      response.writeHead(307, { Location: `/${turn}` }).end();
-    });
-    expect(error).toMatchObject({ code: "MM_REFUSED" });
-    expect(turn).toBeLessThan(10);
-  });
-
-  it.each(["file:///etc/passwd", "ftp://example.org/", "gopher://x/", "http://"])(
-    "a redirect to %s",
-    async (location) => {
-      const error = await refusal((_request, response) => {
-        response.writeHead(301, { Location: location }).end();
-      });
-      expect(error.code).toBe("MM_REFUSED");
-    },
-  );
-
   it.each([
-    "http://127.0.0.1:1/",
-    "http://[::1]:1/",
-    "http://169.254.169.254/latest/",
-    "http://10.0.0.1/",
-    "http://0x7f000001/",
-    "http://2130706433/",
-    "http://[::ffff:127.0.0.1]/",
-  ])("a redirect to the private address %s", async (location) => {
+    ["in a circle", "/", "the server redirects in a circle"],
+    ["to a private address", "http://127.0.0.1:1/", "private address"],
+    ["to a file", "file:///etc/passwd", "not a web address"],
+  ])("a redirect %s", async (_name, location, message) => {
     const error = await refusal((_request, response) => {
-      response.writeHead(301, { Location: location }).end();
+      response.writeHead(302, { Location: location }).end();
     });
     expect(error).toMatchObject({
       code: "MM_REFUSED",
-      message: expect.stringContaining("private address") as string,
+      message: expect.stringContaining(message) as string,
     });
-  });
-
-  it("a redirect to a name that resolves to a private address, also only the second time", async () => {
-    const answers = ["203.0.114.1", "192.168.1.1"];
-    const asked: string[] = [];
-    const client = new NodeClient({
-      headersTimeoutMs: 50,
-      lookup: (host, _options, done) => {
-        asked.push(host);
-        done(null, [{ address: answers[asked.length] ?? "10.1.1.1", family: 4 }]);
-      },
-    });
-    await expect(client.request("http://rebinding.example/")).rejects.toMatchObject({
-      code: "MM_REFUSED",
-      message: expect.stringContaining("192.168.1.1") as string,
-    });
-    expect(asked).toEqual(["rebinding.example"]);
   });
 
   it("a gzip bomb", async () => {
@@ -313,47 +260,5 @@ describe("hostile servers: the old map stays when the answer is", () => {
     );
     expect(error).toMatchObject({ code: "MM_REFUSED" });
     expect(error.message).toMatch(message);
-  });
-});
-
-describe("private addresses", () => {
-  it.each([
-    ["127.0.0.1", true],
-    ["10.255.255.255", true],
-    ["172.31.0.1", true],
-    ["172.32.0.1", false],
-    ["192.168.0.1", true],
-    ["169.254.169.254", true],
-    ["100.64.0.1", true],
-    ["0.0.0.0", true],
-    ["255.255.255.255", true],
-    ["8.8.8.8", false],
-    ["::1", true],
-    ["::", true],
-    ["fe80::1", true],
-    ["fec0::1", true],
-    ["feff::1", true],
-    ["fd00::1", true],
-    ["ff02::1", true],
-    ["::ffff:10.0.0.1", true],
-    ["::ffff:a00:1", true],
-    ["::ffff:8.8.8.8", false],
-    ["64:ff9b::a00:1", true],
-    ["64:ff9b::808:808", false],
-    ["2002:a00:1::", true],
-    ["2606:4700::1111", false],
-    ["not an address", true],
-  ])("%s: %s", (address, isPrivate) => {
-    expect(isPrivateAddress(address)).toBe(isPrivate);
-  });
-
-  it("are found in every way to write them as IPv6", () => {
-    fc.assert(
-      fc.property(fc.nat(255), fc.nat(255), fc.nat(255), (b, c, d) => {
-        const low = (c * 256 + d).toString(16);
-        expect(isPrivateAddress(`::ffff:10.${b}.${c}.${d}`)).toBe(true);
-        expect(isPrivateAddress(`::ffff:${(10 * 256 + b).toString(16)}:${low}`)).toBe(true);
-      }),
-    );
   });
 });

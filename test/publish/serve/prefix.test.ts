@@ -74,19 +74,4 @@ describe("an aggregator below a path", () => {
     // Its own word about itself does not make a client another.
     expect(await ask("X-Forwarded-For: 203.0.113.7, 198.51.100.1\r\n")).toMatch(/^HTTP\/1\.1 429 /);
   });
-
-  it.each([
-    ["http:/example.org/a", "http://example.org/a"],
-    ["https:/example.org/a", "https://example.org/a"],
-    ["HTTP:/example.org/a", "HTTP://example.org/a"],
-    ["http:/example.org//a", "http://example.org//a"],
-    ["http://example.org/http:/b", "http://example.org/http:/b"],
-    ["example.org/http:/b", "http://example.org/http:/b"],
-    ["http:80/a", "http://http:80/a"],
-  ])("asks for %s as %s", async (sent, asked) => {
-    const one = await plainArchive("one", ["20050101000000"]);
-    const { url } = await aggregating([one]);
-    await rawGet(url, `/timemap/link/${sent}`);
-    expect(one.requests[0]?.target).toBe(`/timemap/link/${asked}`);
-  });
 });

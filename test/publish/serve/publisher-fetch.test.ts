@@ -304,39 +304,30 @@ describe("a publisher as fetch", () => {
     await expect(old.whole.body.read(0, 8)).rejects.toThrow(/closed/);
   });
 
-  it("is logged, counted and limited by the address that it is given", async () => {
+  it("is logged and counted by the address that it is given", async () => {
     const entries: RequestEntry[] = [];
     const log = { event: () => undefined, request: (entry: RequestEntry) => entries.push(entry) };
-    const rateLimit = new RateLimit({ perSecond: 0.001, burst: 1 });
-    const { fetch, metrics } = await publisherOf([EXAMPLE_MAP], { log, rateLimit });
-    const ask = async (address?: string): Promise<number> => {
-      const request = new Request("http://a.example/lookup?url=http://arxiv.org/", {
-        headers: { "user-agent": "test" },
-      });
-      return (await fetch(request, { address })).status;
-    };
-    expect([await ask("192.0.2.1"), await ask("192.0.2.1"), await ask("192.0.2.2")]).toEqual([
-      200, 429, 200,
+    const { fetch, metrics } = await publisherOf([EXAMPLE_MAP], { log });
+    const target = "/lookup?url=http://arxiv.org/";
+    const headers = { "user-agent": "test" };
+    await fetch(new Request(`http://a.example${target}`, { headers }), { address: "192.0.2.1" });
+    expect(entries).toMatchObject([
+      { method: "GET", target, status: 200, remote: "192.0.2.1", userAgent: "test" },
     ]);
-    expect([await ask(), await ask()]).toEqual([200, 200]);
-    expect(entries).toHaveLength(5);
-    expect(entries[1]).toMatchObject({
-      method: "GET",
-      target: "/lookup?url=http://arxiv.org/",
-      status: 429,
-      remote: "192.0.2.1",
-      userAgent: "test",
-    });
-    expect(await metrics.text()).toContain('{route="lookup",status="200"} 4');
+    expect(await metrics.text()).toContain('{route="lookup",status="200"} 1');
   });
 
-  it("publishes a map in memory, with no file at all", async () => {
+  it("publishes a map in memory, and compresses it", async () => {
     const modified = new Date("2026-01-02T03:04:05Z");
     const map = { id: "held", bytes: Buffer.from(EXAMPLE_MAP), modified };
-    const publisher = await createPublisher(map, { encodings: [] });
+    const publisher = await createPublisher(map, { encodings: ["gzip"], maxIndexBytes: 0 });
     onTestFinished(() => publisher.close());
     const whole = await publisher.fetch(new Request("http://a.example/maps/held"));
     expect(await whole.text()).toBe(EXAMPLE_MAP);
+    await publisher.site.maps[0].current.prepareCopies();
+    const headers = { "accept-encoding": "gzip" };
+    const packed = await publisher.fetch(new Request("http://a.example/maps/held", { headers }));
+    expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(EXAMPLE_MAP);
     expect(whole.headers.get("last-modified")).toBe(modified.toUTCString());
     const lookup = await publisher.fetch(new Request("http://a.example/lookup?url=arxiv.org"));
     expect(await lookup.json()).toMatchObject({ present: true });
@@ -345,22 +336,6 @@ describe("a publisher as fetch", () => {
     expect(await health.json()).toMatchObject({ status: "ok", maps: [{ id: "held", reloads: 0 }] });
     const broken = createPublisher({ id: "held", bytes: Buffer.from("b 1\na 1\n") });
     await expect(broken).rejects.toMatchObject({ code: "MM_NOT_SORTED" });
-  });
-
-  it("compresses a map in memory", async () => {
-    const publisher = await createPublisher(
-      { id: "held", bytes: Buffer.from(EXAMPLE_MAP) },
-      { encodings: ["gzip"], maxIndexBytes: 0 },
-    );
-    onTestFinished(() => publisher.close());
-    await publisher.site.maps[0].current.prepareCopies();
-    const headers = { "accept-encoding": "gzip" };
-    const request = new Request("http://a.example/.well-known/mementomap", { headers });
-    const response = await publisher.fetch(request);
-    expect(response.headers.get("content-encoding")).toBe("gzip");
-    expect(gunzipSync(await response.arrayBuffer()).toString()).toBe(EXAMPLE_MAP);
-    const lookup = await publisher.fetch(new Request("http://a.example/lookup?url=arxiv.org"));
-    expect(await lookup.json()).toMatchObject({ present: true });
   });
 
   it("can stand beside handlers of one's own", async () => {
