@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -6,9 +6,8 @@ import {
   aggregateProcess,
   writeList,
 } from "../support/aggregate-process.ts";
-import { type LocalArchive, localArchive, plainArchive } from "../support/aggregating.ts";
+import { type LocalArchive, plainArchive } from "../support/aggregating.ts";
 import { scratchDir } from "../support/scratch.ts";
-import { scriptedServer } from "../support/scripted-server.ts";
 
 const URI = "http://example.org/a";
 
@@ -77,20 +76,6 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
     expect(await service.done).toMatchObject({ code: 0 });
   });
 
-  it("goes by another list when its file is replaced, or goes and comes back", async () => {
-    const [one, two] = await threeArchives();
-    const list = writeList([one]);
-    const service = await aggregateProcess(["-a", list]);
-    renameSync(writeList([one, two], `${list}.new`), list);
-    await expect.poll(() => listed(service), { timeout: 30_000 }).toBe("one two");
-    rmSync(list);
-    service.kill("SIGHUP");
-    await expect.poll(() => service.said()).toContain("archives.json");
-    expect(await listed(service)).toBe("one two");
-    writeList([two], list);
-    await expect.poll(() => listed(service), { timeout: 30_000 }).toBe("two");
-  }, 70_000);
-
   it("takes up some settings, and says which others want a restart", async () => {
     const [one, two, three] = await threeArchives();
     const config = join(scratchDir(), "aggregator.json");
@@ -127,35 +112,5 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
     expect(await asked(1)).toBe("2");
     service.kill("SIGTERM");
     expect(await service.done).toMatchObject({ code: 0 });
-  });
-
-  it("reads a list on the Web again", async () => {
-    const [one, two] = await threeArchives();
-    let list = [one.archive];
-    const server = await scriptedServer((_request, response) => {
-      response.end(JSON.stringify(list));
-    });
-    const service = await aggregateProcess(["-a", `${server.url}/archives.json`]);
-    list = [two.archive];
-    service.kill("SIGHUP");
-    await expect.poll(() => listed(service)).toBe("two");
-  });
-
-  it("ends what is under way with the list it began with", async () => {
-    let release = (): void => undefined;
-    const slow = await localArchive("slow", (_request, response) => {
-      release = () => void response.writeHead(404).end();
-    });
-    const one = await plainArchive("one", ["20050101000000"]);
-    const list = writeList([slow, one]);
-    const service = await aggregateProcess(["-a", list]);
-    const answer = fetch(`${service.url}/summary/${URI}`);
-    await expect.poll(() => slow.requests.length).toBe(1);
-    writeList([one], list);
-    service.kill("SIGHUP");
-    await expect.poll(() => listed(service)).toBe("one");
-    release();
-    const { archives } = (await (await answer).json()) as { archives: { id: string }[] };
-    expect(archives.map(({ id }) => id)).toEqual(["one"]);
   });
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
@@ -65,6 +65,22 @@ describe("AggregateReload", () => {
     text = listText("a", "b");
     await expect.poll(ids).toBe("a b");
     expect(reload.state.error).toBeUndefined();
+  });
+
+  it("reads a file when it changes, is replaced, or goes and comes back", async () => {
+    const path = join(scratchDir(), "archives.json");
+    writeFileSync(path, listText("a"));
+    const { ids, reasons } = await reloading(path);
+    writeFileSync(path, listText("a", "b"));
+    await expect.poll(ids).toBe("a b");
+    writeFileSync(`${path}.new`, listText("c", "d"));
+    renameSync(`${path}.new`, path);
+    await expect.poll(ids).toBe("c d");
+    rmSync(path);
+    await expect.poll(() => reasons.join()).toContain("no such file");
+    expect(ids()).toBe("c d");
+    writeFileSync(path, listText("e"));
+    await expect.poll(ids).toBe("e");
   });
 
   it("says what is wrong with a list until a good one comes, and tells of it once", async () => {

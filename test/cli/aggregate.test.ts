@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { aggregateProcess } from "../support/aggregate-process.ts";
 import { type LocalArchive, localArchive, plainArchive } from "../support/aggregating.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
-import { type ProcessResult, spawnCli } from "../support/spawn-cli.ts";
 
 const URI = "http://example.org/a";
 
@@ -175,21 +175,6 @@ describe("aggregate URI", () => {
   });
 });
 
-interface Service {
-  readonly url: string;
-  readonly kill: (signal: NodeJS.Signals) => void;
-  readonly done: Promise<ProcessResult>;
-}
-
-async function service(argv: readonly string[]): Promise<Service> {
-  const { child, done } = spawnCli(["aggregate", "--serve", "--port", "0", ...argv]);
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString().trim()));
-    void done.then(({ stderr }) => reject(new Error(stderr)));
-  });
-  return { url, kill: (signal) => void child.kill(signal), done };
-}
-
 describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
   it("answers until it is told to stop, and what is under way then to its end", async () => {
     let release = (): void => undefined;
@@ -197,7 +182,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
       release = () => void response.writeHead(404).end();
     });
     const list = listOf([slow, ...(await twoArchives())]);
-    const { url, kill, done } = await service(["-a", list]);
+    const { url, kill, done } = await aggregateProcess(["-a", list]);
     const answer = fetch(`${url}/timemap/link/${URI}`);
     await expect.poll(() => slow.requests.length).toBe(1);
     kill("SIGTERM");
@@ -214,28 +199,11 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
     expect(await done).toMatchObject({ code: 0, signal: null });
   });
 
-  it("leaves archives alone that are late too often, and does not wait for them", async () => {
-    const hangs = await localArchive("hangs", () => undefined);
-    const list = listOf([hangs, ...(await twoArchives())]);
-    const options = ["--timeout", "1s", "--tolerance", "2"];
-    const { url, kill, done } = await service(["-a", list, ...options]);
-    const missing: (string | null)[] = [];
-    for (let i = 0; i < 3; i++) {
-      const { headers } = await fetch(`${url}/timemap/link/${URI}/${i}`);
-      expect(headers.get("x-memento-count")).toBe("3");
-      missing.push(headers.get("x-mementomap-missing"));
-    }
-    expect(missing).toEqual(["hangs;timeout", "hangs;timeout", "hangs;dormant"]);
-    expect(hangs.requests).toHaveLength(2);
-    kill("SIGTERM");
-    expect(await done).toMatchObject({ code: 0 });
-  });
-
   it("goes on in a new log after SIGHUP", async () => {
     const folder = scratchDir();
     const log = join(folder, "memgator.log");
     const list = listOf(await twoArchives());
-    const { url, kill, done } = await service(["-a", list, "--log", log]);
+    const { url, kill, done } = await aggregateProcess(["-a", list, "--log", log]);
     await fetch(`${url}/timemap/link/${URI}/1`);
     await expect.poll(() => readFileSync(log, "utf8")).toContain("Total Mementos");
     renameSync(log, `${log}.1`);
@@ -261,7 +229,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
     };
     writeFileSync(config, JSON.stringify(settings));
     for (const round of [1, 2]) {
-      const { url, kill, done } = await service(["--config", config]);
+      const { url, kill, done } = await aggregateProcess(["--config", config]);
       const answer = await fetch(`${url}/mg/timemap/link/${URI}`);
       expect([round, answer.headers.get("x-memento-count")]).toEqual([round, "3"]);
       kill("SIGTERM");
@@ -271,7 +239,11 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
   });
 
   it("sends events to listeners", async () => {
-    const { url, kill, done } = await service(["-a", listOf(await twoArchives()), "--monitor"]);
+    const { url, kill, done } = await aggregateProcess([
+      "-a",
+      listOf(await twoArchives()),
+      "--monitor",
+    ]);
     const events = await fetch(`${url}/monitor`);
     expect(events.headers.get("content-type")).toBe("text/event-stream");
     await fetch(`${url}/timemap/link/${URI}`);

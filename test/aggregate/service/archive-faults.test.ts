@@ -1,8 +1,6 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   aggregating,
@@ -10,7 +8,6 @@ import {
   localArchive,
   plainArchive,
 } from "../../support/aggregating.ts";
-import { scratchDir } from "../../support/scratch.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { linkTimeMap } from "../../support/scripted-upstream.ts";
 
@@ -236,19 +233,6 @@ describe("an archive that fails again and again", () => {
     expect(route.archives).toContainEqual(
       expect.objectContaining({ id: "bad", reason: "dormant" }),
     );
-  });
-});
-
-describe("a map that is of no use", () => {
-  it("makes its archive one without a map", async () => {
-    const path = join(scratchDir(), "broken.ukvs");
-    writeFileSync(path, "com,b)/ 1\ncom,a)/ 1\n");
-    const one = await plainArchive("one", ["20150101000000"]);
-    const mapped = { ...one, archive: { ...one.archive, mementomap: path } };
-    const { url } = await aggregating([mapped]);
-    expect((await fetch(`${url}/timemap/link/${URI}`)).headers.get("x-memento-count")).toBe("1");
-    const about = (await (await fetch(`${url}/about.json`)).json()) as { archives: object[] };
-    expect(about.archives[0]).toMatchObject({ map: { status: "failed" } });
   });
 });
 
