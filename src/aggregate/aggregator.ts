@@ -28,8 +28,6 @@ export interface AggregatorOptions {
    * 60 s.
    */
   readonly deadlineMs?: number | undefined;
-  /** Decides for requests that want every archive to be asked; default as for all others. */
-  readonly broadcastRouter?: Router | undefined;
   readonly observers?: readonly SessionObserver[] | undefined;
   readonly clock?: Clock | undefined;
   /** Where several processes serve together, which of them this is; default the only one. */
@@ -46,8 +44,6 @@ interface StopSignal {
 
 /** What is asked of an aggregator: the URI comes from `originalUri`. */
 export interface AggregateRequest extends RouteRequest {
-  /** Whether every archive is to be asked, whatever maps say. */
-  readonly isBroadcast?: boolean | undefined;
   /** How long to wait for archives, if not as long as the aggregator's deadline allows. */
   readonly waitMs?: number | undefined;
   /** When it is aborted, nobody waits any more; archives that were asked are heard out. */
@@ -88,7 +84,6 @@ export interface Aggregation {
 export class Aggregator {
   readonly router: Router;
   readonly upstream: Upstream;
-  readonly #broadcastRouter: Router;
   readonly #observers: SessionObserver[];
   readonly #deadlineMs: number;
   readonly #clock: Clock;
@@ -97,7 +92,6 @@ export class Aggregator {
   constructor(router: Router, upstream: Upstream, options: AggregatorOptions = {}) {
     this.router = router;
     this.upstream = upstream;
-    this.#broadcastRouter = options.broadcastRouter ?? router;
     this.#observers = [...(options.observers ?? [])];
     this.#deadlineMs = options.deadlineMs ?? 60_000;
     this.#clock = options.clock ?? systemClock;
@@ -107,11 +101,6 @@ export class Aggregator {
   /** Notifies one more observer, from the next session on. */
   observe(observer: SessionObserver): void {
     this.#observers.push(observer);
-  }
-
-  /** Who decides which archives are asked. */
-  routerFor(isBroadcast: boolean): Router {
-    return isBroadcast ? this.#broadcastRouter : this.router;
   }
 
   /**
@@ -139,7 +128,7 @@ export class Aggregator {
     const { uri, signal, from, until } = request;
     if (signal?.aborted === true) throw interruption(signal);
     const startedAt = this.#clock();
-    const router = this.routerFor(request.isBroadcast === true);
+    const { router } = this;
     const { archives } = router;
     const decisions = router.route(request);
     const kind = datetime === undefined ? "timemap" : "timegate";

@@ -74,6 +74,8 @@ export interface RouteRequest {
   /** Ids of archives to ask, or to leave out; default all. */
   readonly only?: readonly string[] | undefined;
   readonly except?: readonly string[] | undefined;
+  /** Whether every archive is to be asked, whatever maps say; default false. */
+  readonly isBroadcast?: boolean | undefined;
   /** The page that embeds this resource, from the `Referer` header, as sent. */
   readonly referer?: string | undefined;
   /** No archive will be asked: somebody wants to know which would be. */

@@ -61,6 +61,7 @@ interface RoutedLookup {
   readonly request: RouteRequest;
   /** The SURT of the URI, with its query. */
   readonly surt: string;
+  readonly isBroadcast: boolean;
   /** Whether answers teach more than what an archive has of this original. */
   readonly isTeaching: boolean;
   readonly learner: Learner | undefined;
@@ -210,14 +211,15 @@ export class MapRouter implements Router {
       this.#decide(decision);
       return decision;
     });
-    if (this.#options.isBroadcasting !== true) this.#askMore(decisions, request);
+    if (!lookup.isBroadcast) this.#askMore(decisions, request);
     return narrowed(decisions, request);
   }
 
   #lookup(request: RouteRequest): RoutedLookup {
     const { isBroadcasting, learner } = this.#options;
-    const lookup = { request, surt: surt(request.uri), isTeaching: true, learner };
-    if (isBroadcasting === true || learner === undefined) return lookup;
+    const isBroadcast = isBroadcasting === true || request.isBroadcast === true;
+    const lookup = { request, surt: surt(request.uri), isBroadcast, isTeaching: true, learner };
+    if (isBroadcast || learner === undefined) return lookup;
     learner.look(lookup.surt);
     const mayTeach = request.isPreview !== true && request.isForced !== true;
     return { ...lookup, isTeaching: mayTeach && learner.begin(request.network) };
@@ -225,14 +227,14 @@ export class MapRouter implements Router {
 
   #decide(decision: MapDecision): void {
     const { archive, lookup } = decision;
-    const { isDormant, isBroadcasting } = this.#options;
-    const { request } = lookup;
+    const { isDormant } = this.#options;
+    const { request, isBroadcast } = lookup;
     if (isLeftOut(archive, request)) return;
     if (isDormant?.(archive, request) === true) {
       decision.reason = "dormant";
     } else if (areApart(archive, request)) {
       decision.reason = "out-of-range";
-    } else if (isBroadcasting === true) {
+    } else if (isBroadcast) {
       askWithoutMap(decision, "broadcast");
       // As MemGator ranks them: those without a probability last.
       decision.usefulness = archive.probability ?? 0;

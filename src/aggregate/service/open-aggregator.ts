@@ -1,14 +1,14 @@
 import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
 import { RecallHistory } from "../history.ts";
 import { ArchiveTallies, type ArchiveTally, RoutingEstimate } from "../statistics.ts";
-import type { Outcome, Session, SessionObserver } from "../session.ts";
+import type { SessionObserver } from "../session.ts";
 import type { Asker } from "../ask/ask.ts";
 import { createUpstream, type UpstreamOptions } from "../ask/create-upstream.ts";
 import type { ArchiveCounters, Upstream, UpstreamState } from "../ask/state.ts";
 import { type LearningReport, learningReport } from "../learn/learning-report.ts";
 import type { MapState } from "../route/kept-map.ts";
 import type { Archive } from "../route/archive.ts";
-import { type KeptLearner, type LearnOptions, openLearner } from "../learn/store.ts";
+import { type LearnOptions, openLearner } from "../learn/store.ts";
 import type { Learner } from "../learn/learner.ts";
 import type { RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
@@ -26,7 +26,7 @@ export interface OpenAggregatorOptions {
   readonly maps?: MapKeeperOptions | undefined;
   readonly upstream?: UpstreamOptions | undefined;
   /** The deadline, and observers. */
-  readonly aggregator?: Omit<AggregatorOptions, "broadcastRouter"> | undefined;
+  readonly aggregator?: AggregatorOptions | undefined;
 }
 
 /** An aggregator with all it needs. */
@@ -78,21 +78,16 @@ export interface OpenAggregator {
  * ```
  */
 export async function openAggregator(options: OpenAggregatorOptions): Promise<OpenAggregator> {
-  const { archives, isRouting = true } = options;
-  const kept = await learnerOf(options);
+  const { archives, isRouting = true, learn } = options;
+  const kept = learn && isRouting ? await openLearner(archives, learn) : undefined;
   const learner = kept?.learner;
   const upstream = createUpstream(options.upstream);
   upstream.replaceArchives(archives);
-  const isArchiveDormant = dormancyOf(upstream);
   const router = new MapRouter(archives, {
     isBroadcasting: !isRouting,
-    isDormant: isArchiveDormant,
+    isDormant: dormancyOf(upstream),
     sampleShare: options.sampleShare,
     learner,
-  });
-  const broadcastRouter = new MapRouter(archives, {
-    isBroadcasting: true,
-    isDormant: isArchiveDormant,
   });
   const keeper = new MapKeeper(router, options.maps);
   const tallies = new ArchiveTallies();
@@ -100,11 +95,17 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   const recalls = new RecallHistory(() =>
     learner === undefined ? estimate.report().recall?.value : learner.policy.recallOfHits()?.value,
   );
+  // A failure says nothing about what an archive has.
+  const learning: SessionObserver = {
+    answered({ uri }, { decision, result, mementos }) {
+      if (result === "hit" || result === "miss")
+        router.learn(decision, uri, result === "hit", mementos);
+    },
+  };
   const { observers = [], ...more } = options.aggregator ?? {};
   const aggregator = new Aggregator(router, upstream, {
     ...more,
-    broadcastRouter,
-    observers: [new Learning(router), tallies, estimate, recalls, ...observers],
+    observers: [learning, tallies, estimate, recalls, ...observers],
   });
   if (isRouting) await keeper.start();
   return {
@@ -123,7 +124,6 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
         learner.replaceArchives(list);
         router.learnFromMaps();
       }
-      broadcastRouter.replaceMaps(new Map(), list);
       upstream.replaceArchives(list);
       tallies.keepOnly(list);
     },
@@ -133,29 +133,6 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
       await kept?.close();
     },
   };
-}
-
-async function learnerOf({
-  archives,
-  isRouting = true,
-  learn,
-}: OpenAggregatorOptions): Promise<KeptLearner | undefined> {
-  if (learn === undefined || !isRouting) return undefined;
-  return openLearner(archives, learn);
-}
-
-/** Tells the router what archives answered. A failure says nothing about what they have. */
-class Learning implements SessionObserver {
-  readonly #router: MapRouter;
-
-  constructor(router: MapRouter) {
-    this.#router = router;
-  }
-
-  answered({ uri }: Session, { decision, result, mementos }: Outcome): void {
-    if (result !== "hit" && result !== "miss") return;
-    this.#router.learn(decision, uri, result === "hit", mementos);
-  }
 }
 
 /**

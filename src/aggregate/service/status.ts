@@ -54,12 +54,13 @@ export async function metrics({ metrics: own, options: { processes } }: Exchange
 }
 
 /** `GET /route/URI`: which archives would be asked, which not, and why. Asks none of them. */
-export function route({ options, metrics: { lookups } }: Exchange, asked: LookupRequest): Reply {
+export function route(
+  { options, metrics: { lookups } }: Exchange,
+  { request }: LookupRequest,
+): Reply {
   lookups.inc();
   const { aggregator, estimate } = options.open;
-  const { request, preferences } = asked;
-  const router = aggregator.routerFor(preferences.isBroadcast);
-  const decisions = router.route({ ...request, isPreview: true });
+  const decisions = aggregator.router.route({ ...request, isPreview: true });
   const { saved, missRate = null, recall = null } = estimate.report();
   const answer = {
     original_uri: request.uri,
