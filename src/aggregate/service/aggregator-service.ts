@@ -1,11 +1,291 @@
+import { MAX_ORIGINAL_LENGTH } from "../../http/original-uri.ts";
+import { HOLDINGS_SCHEMAS } from "../../http/schemas.ts";
+import { openApiReply } from "../../http/openapi.ts";
+import { OpenReplies } from "../../http/open-replies.ts";
+import {
+  notFound,
+  type Problem,
+  problemReply,
+  type Reply,
+  type ReplyHeaders,
+} from "../../http/reply.ts";
+import type { Route } from "../../http/router.ts";
+import { type BaseExchange, HttpService, requestFault } from "../../http/service.ts";
+import {
+  datetimeOfEpochMs,
+  parseAcceptDatetime,
+  parsePaddedDatetime,
+} from "../../memento/datetime.ts";
+import { wantsPage } from "../../page/app-page.ts";
+import { HOLDINGS_QUERY, type HoldingsView } from "../../publish/serve/holdings.ts";
+import type { AggregatorServiceOptions, Exchange } from "./exchange.ts";
+import { proxyReply } from "./memento.ts";
+import { asset, openSearch, page } from "./page.ts";
+import { type LookupRequest, lookupRequest } from "./request.ts";
+import { about, aboutJson, archives, health, history, metrics, route } from "./status.ts";
+import { monitorReply, streamReply } from "./stream.ts";
+import {
+  descriptionReply,
+  type Found,
+  mementoReply,
+  noMementoReply,
+  summaryReply,
+  timeGateReply,
+  timeMapReply,
+} from "./timemap.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import { notFound, type ReplyHeaders } from "../../http/reply.ts";
-import { type BaseExchange, HttpService } from "../../http/service.ts";
 import { pathPrefix } from "../../http/target.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
-import type { AggregatorServiceOptions, Exchange } from "./exchange.ts";
 import { HeldMaps } from "./held-maps.ts";
-import { ROUTES } from "./routes.ts";
+
+/** Streams of events of one client at once. */
+const LISTENERS = new OpenReplies(10);
+
+type AggregatorRoute = Route<Exchange>;
+type Answer = AggregatorRoute["answer"];
+type Params = Found["params"];
+/** What a row may say of a path besides what all rows do. */
+type Details = Omit<Partial<AggregatorRoute>, "name" | "path" | "summary" | "answer">;
+
+const FORMAT = "{format:link|json|cdxj}";
+const PREFERENCES = {
+  Prefer:
+    'archives="a b", except-archives="c", from=2010, until=2014, top-k=3, min-likelihood=0.1, routing=off, route-reasons',
+  "Cache-Control": "no-cache asks archives again, only-if-cached asks none",
+};
+const TIMEMAPS = replies("application/link-format, application/json, application/cdxj+ors");
+const EVENTS = replies("text/event-stream");
+const FOUND: Details = { replies: { 302: { type: "text/html" } } };
+const HTML: Details = { ...replies("text/html"), isPage: true };
+const MONITORING: Details = { isMonitoring: true };
+const RAW: Details = {
+  description: `The URI is the raw rest of the target: it is never decoded, and has up to ${MAX_ORIGINAL_LENGTH} characters.`,
+};
+const ACCEPT_DATETIME: Details = {
+  headers: {
+    "Accept-Datetime": "Thu, 01 Jan 2015 00:00:00 GMT; now if it is left out",
+    ...PREFERENCES,
+  },
+};
+
+const MEMENTOS: readonly AggregatorRoute[] = [
+  row(
+    "proxy",
+    "/memento/proxy/{datetime}/{*uri}",
+    "The memento closest to a moment, as it was captured",
+    lookup(proxyReply),
+    replies("*/*"),
+  ),
+  row(
+    "memento",
+    `/memento/${FORMAT}/{datetime}/{*uri}`,
+    "The memento closest to a moment, and those around it",
+    lookup(descriptionReply),
+    TIMEMAPS,
+  ),
+  row(
+    "memento",
+    "/memento/{datetime}/{*uri}",
+    "The memento closest to a moment",
+    lookup(mementoReply),
+    FOUND,
+  ),
+];
+
+/** Every path of an aggregator. Another endpoint is another row. */
+const ROUTES: readonly AggregatorRoute[] = [
+  row(
+    "timemap",
+    String.raw`/timemap/${FORMAT}/{page:[1-9]\d{0,5}}/{*uri}`,
+    "A page of a long TimeMap",
+    lookup(timeMapReply),
+    TIMEMAPS,
+  ),
+  row("timemap", `/timemap/${FORMAT}/{*uri}`, "All mementos of an original", lookup(timeMapReply), {
+    ...TIMEMAPS,
+    ...RAW,
+  }),
+  row("timegate", "/timegate/{*uri}", "The memento closest to a moment", lookup(timeGateReply), {
+    ...FOUND,
+    ...ACCEPT_DATETIME,
+  }),
+  ...MEMENTOS,
+  // As MemGator names them, too.
+  ...MEMENTOS.map((memento) => ({
+    ...memento,
+    path: memento.path.replace("/memento", "/api"),
+    isPage: true as const,
+  })),
+  row("summary", "/summary/{*uri}", "Mementos counted by archive and year", lookup(summaryReply)),
+  row(
+    "timemap",
+    "/stream/{*uri}",
+    "Mementos as archives answer: events decided, mementos, archive, done",
+    asked(stream),
+    EVENTS,
+  ),
+  row("route", "/route/{*uri}", "Which archives would be asked, and why", asked(route)),
+  row("about", "/about", "The service and its archives: a page, JSON, or text", about),
+  row("about", "/about.json", "The service and its archives", aboutJson),
+  row("about", "/archives.json", "The list of archives, as MemGator reads it", archives),
+  row(
+    "about",
+    "/history.json",
+    "Requests to archives, asked and spared, and the recall, by minutes and by hours",
+    history,
+  ),
+  row(
+    "explore",
+    "/explore",
+    "A part of a map that the aggregator uses, and its children",
+    holdings("explore"),
+    { ...replies("application/json", "Slice"), query: HOLDINGS_QUERY.explore },
+  ),
+  row(
+    "compare",
+    "/compare",
+    "What maps have in common, and what only one holds",
+    holdings("compare"),
+    { ...replies("application/json", "Comparison"), query: HOLDINGS_QUERY.compare },
+  ),
+  row("monitor", "/monitor", "Events as they happen", monitor, EVENTS),
+  row(
+    "health",
+    "/health",
+    "Whether the service works, and what does not; 503 if no archive can be asked",
+    health,
+    MONITORING,
+  ),
+  row("metrics", "/metrics", "Metrics for Prometheus", metrics, {
+    ...replies("text/plain"),
+    ...MONITORING,
+  }),
+  row("openapi", "/openapi.json", "This description", openApi),
+  row("about", "/", "A page", (exchange) => (wantsPage(exchange) ? page : about)(exchange), HTML),
+  row("about", "/find", "A page", page, HTML),
+  row("about", "/time", "A page", page, HTML),
+  row("about", "/opensearch.xml", "A page", openSearch, HTML),
+  row("about", "/page/{name}", "A page", (exchange, { name }) => asset(exchange, name), HTML),
+];
+
+function replies(type: string, schema?: string): { readonly replies: AggregatorRoute["replies"] } {
+  return { replies: { 200: schema === undefined ? { type } : { type, schema } } };
+}
+
+/** A row; replies are JSON if it does not say otherwise, and paths with an original take preferences. */
+function row(
+  name: string,
+  path: string,
+  summary: string,
+  answer: Answer,
+  details: Details = {},
+): AggregatorRoute {
+  const headers = path.endsWith("{*uri}") ? { headers: PREFERENCES } : {};
+  return {
+    method: "GET",
+    ...replies("application/json"),
+    ...headers,
+    ...details,
+    name,
+    path,
+    summary,
+    answer,
+  };
+}
+
+/** Reads what is asked about an original; 400 if that cannot be understood. */
+function asked(
+  answer: (exchange: Exchange, lookup: LookupRequest, params: Params) => Reply | Promise<Reply>,
+): Answer {
+  return (exchange, params) => {
+    let found: LookupRequest;
+    try {
+      found = lookupRequest(exchange, params["uri"]);
+    } catch (error) {
+      return requestFault(error);
+    }
+    return answer(exchange, found, params);
+  };
+}
+
+/** Asks archives, and answers with what they have. */
+function lookup(answer: (found: Found) => Reply | Promise<Reply>): Answer {
+  return asked(async (exchange, { request, preferences }, params) => {
+    const { aggregator } = exchange.options.open;
+    let datetime: number | undefined;
+    try {
+      datetime = datetimeOf(exchange, params);
+    } catch (error) {
+      return requestFault(error);
+    }
+    const ended = begun(exchange);
+    if (ended === undefined) return problemReply(TOO_BUSY);
+    const asking =
+      datetime === undefined
+        ? aggregator.timeMap(request)
+        : aggregator.timeGate({ ...request, datetime });
+    const aggregation = await asking.finally(ended);
+    if (aggregation.mementos.count === 0) return noMementoReply(exchange, aggregation, preferences);
+    return answer({ exchange, params, preferences, aggregation, datetime: datetime ?? 0 });
+  });
+}
+
+/** The moment that a path or `Accept-Datetime` names; for TimeGates now, if none does. */
+function datetimeOf({ route: name, request, now }: Exchange, params: Params): number | undefined {
+  if (params["datetime"] !== undefined) return parsePaddedDatetime(params["datetime"]);
+  if (name !== "timegate") return undefined;
+  const text = request.headers["accept-datetime"];
+  return typeof text === "string" && text !== ""
+    ? parseAcceptDatetime(text)
+    : datetimeOfEpochMs(now);
+}
+
+const TOO_BUSY: Problem = {
+  status: 503,
+  title: "Too busy",
+  detail: "too many lookups are in progress; try again in a few seconds",
+  headers: { "Retry-After": "5" },
+};
+
+/** Counts a lookup; what to call when it has ended, or undefined if too many are in progress. */
+function begun({
+  metrics: own,
+  options: { maxLookups = 5000 },
+}: Exchange): (() => void) | undefined {
+  own.lookups.inc();
+  if (own.lookupsInProgress >= maxLookups) return undefined;
+  own.lookupsInProgress += 1;
+  return () => void (own.lookupsInProgress -= 1);
+}
+
+function stream(exchange: Exchange, { request }: LookupRequest): Reply {
+  const ended = begun(exchange);
+  if (ended === undefined) return problemReply(TOO_BUSY);
+  return streamReply(exchange.options.open.aggregator, request, ended);
+}
+
+function monitor({ options, client }: Exchange): Reply | Promise<Reply> {
+  return LISTENERS.of(client.address, () => monitorReply(options.monitor));
+}
+
+/** A page for clients that ask for HTML, as browsers do; data for all others. */
+function holdings(view: HoldingsView): Answer {
+  return async (exchange) => {
+    if (wantsPage(exchange)) return page(exchange);
+    const { heldMaps, request, query } = exchange;
+    const reply = await heldMaps.answer(view, request.headers, new URLSearchParams(query));
+    return { ...reply, headers: { Vary: "Accept", ...reply.headers } };
+  };
+}
+
+function openApi({ client, routes }: Exchange): Reply {
+  return openApiReply(routes, {
+    title: "Memento aggregator",
+    description: "TimeMaps, TimeGates and mementos of many web archives as one (RFC 7089).",
+    prefix: client.prefix,
+    schemas: HOLDINGS_SCHEMAS,
+  });
+}
 
 /** Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos and what there is to know about it. */
 export class AggregatorService extends HttpService<Exchange> {

@@ -6,9 +6,8 @@ import { isRedirect, MAX_REDIRECTS, redirectTarget } from "../../http/redirects.
 import { ClientFault, problemReply, type Reply } from "../../http/reply.ts";
 import { OpenReplies } from "../../http/open-replies.ts";
 import { formatHttpDate } from "../../memento/datetime.ts";
-import { aggregationHeaders, headerUri } from "./aggregation-reply.ts";
 import type { MementoClient } from "./exchange.ts";
-import type { Found } from "./timemap.ts";
+import { aggregationHeaders, type Found, headerUri } from "./timemap.ts";
 
 /** To one archive, for readers of its mementos. */
 const CONNECTIONS = 64;

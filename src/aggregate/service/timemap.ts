@@ -1,5 +1,4 @@
 import { formatAmount } from "../../format.ts";
-import type { Aggregation } from "../aggregator.ts";
 import {
   summarizeTimeMap,
   TIMEMAP_TYPES,
@@ -7,11 +6,19 @@ import {
   type TimeMapFormat,
 } from "../../memento/timemap-document.ts";
 import { describeMemento, timeGateLinks, writeTimeMap } from "../../memento/write-timemap.ts";
-import { notFound, problemReply, type Reply, textReply } from "../../http/reply.ts";
 import { escapeHtml } from "../../page/html.ts";
-import { aggregationHeaders, headerUri } from "./aggregation-reply.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Preferences } from "./request.ts";
+import type { Aggregation } from "../aggregator.ts";
+import { isWhole, type Outcome } from "../session.ts";
+import {
+  notFound,
+  type Problem,
+  problemReply,
+  type Reply,
+  type ReplyHeaders,
+  textReply,
+} from "../../http/reply.ts";
 
 /** What was found for a request: at least one memento. */
 export interface Found {
@@ -136,4 +143,181 @@ export function summaryReply(found: Found): Reply {
     ...aggregationHeaders(exchange, aggregation, preferences),
     "X-Memento-Count": String(mementos.count),
   });
+}
+
+/** The headers of a request that answers depend on, whether it has them or not. */
+const PREFERENCE_HEADERS = "prefer, x-memgator-archive-filter, x-mementomap-route";
+const DORMANT_SECONDS = 60;
+
+/** The headers of an answer that archives had a part in. */
+export function aggregationHeaders(
+  { route, options: { maxAgeSeconds = 600 } }: Pick<Exchange, "route" | "options">,
+  aggregation: Aggregation,
+  { applied, wantsReasons }: Preferences,
+): ReplyHeaders {
+  const isTimeMap = route === "timemap";
+  return {
+    Vary: route === "timegate" ? `accept-datetime, ${PREFERENCE_HEADERS}` : PREFERENCE_HEADERS,
+    ...freshness(aggregation, maxAgeSeconds),
+    ...(isTimeMap ? { "X-MementoMap-Archives": String(hitCount(aggregation)) } : {}),
+    ...(aggregation.isWhole ? {} : { "X-MementoMap-Missing": missingHeader(aggregation) }),
+    ...(applied === undefined ? {} : { "Preference-Applied": applied }),
+    ...(wantsReasons ? { "X-MementoMap-Route": routeReasons(aggregation) } : {}),
+  };
+}
+
+/** How many archives have mementos of the original. */
+function hitCount({ outcomes }: Aggregation): number {
+  return outcomes.filter(({ result }) => result === "hit").length;
+}
+
+/**
+ * An answer that lacks an archive is not cached: the archive may be back at once. If the archive is
+ * dormant, which lasts a minute at least, the answer is cached for that long. An answer without
+ * mementos is not stored at all if archives are missing, or if no archive had a part in it.
+ */
+function freshness(
+  { outcomes, mementos, isWhole: isAll }: Aggregation,
+  seconds: number,
+): ReplyHeaders {
+  const isKnown = outcomes.every(isWhole) && outcomes.length > 0;
+  if (!isAll && !isKnown) {
+    return { "Cache-Control": mementos.count === 0 ? "no-store" : "no-cache" };
+  }
+  const age = Math.max(0, ...outcomes.map(({ ageSeconds }) => ageSeconds));
+  // Caches count from `Age` on: an answer is fresh when it is sent, however old its parts are.
+  const maxAge = age + (isAll ? seconds : Math.min(seconds, DORMANT_SECONDS));
+  return {
+    "Cache-Control": `public, max-age=${maxAge}`,
+    ...(age > 0 ? { Age: String(age) } : {}),
+  };
+}
+
+/** `loc;pending, ia;timeout`: the archives whose answer is missing from this one, or a part of it. */
+function missingHeader(aggregation: Aggregation): string {
+  return missingArchives(aggregation)
+    .map(({ archive, reason }) => `${headerToken(archive)};${reason}`)
+    .join(", ");
+}
+
+/** `ia=in-map;hit;3, loc=not-in-map`: why each archive was asked, or was not, and what it said. */
+function routeReasons({ decisions, outcomes }: Aggregation): string {
+  const outcomeOf = new Map(outcomes.map((outcome) => [outcome.decision, outcome]));
+  return decisions
+    .map((decision) => {
+      const outcome = outcomeOf.get(decision);
+      const said = outcome === undefined ? "" : `;${outcome.result};${outcome.mementos}`;
+      return `${headerToken(decision.archive.id)}=${decision.reason}${said}`;
+    })
+    .join(", ");
+}
+
+/** An id as it can stand in a header. */
+function headerToken(id: string): string {
+  return /^[\w.:-]+$/.test(id) ? id : encodeURIComponent(id);
+}
+
+/**
+ * A URI as it can stand in a header: what archives send may have any characters in it.
+ *
+ * Those that are not ASCII are encoded as UTF-8, as browsers do; blanks, controls, quotes and angle
+ * brackets too.
+ */
+export function headerUri(uri: string): string {
+  return /^[!#-;=?-~]*$/.test(uri)
+    ? uri
+    : uri.replaceAll(/[^!#-;=?-~]+/gu, (part) => encodeURIComponent(part));
+}
+
+/** An archive whose answer is missing from an aggregation, or a part of it. */
+interface MissingArchive {
+  readonly archive: string;
+  readonly name: string;
+  /** A stable word: `pending`, `status-503`, or one of `FAILURE_REASONS`. */
+  readonly reason: string;
+  /** What happened, for people. */
+  readonly detail: string;
+}
+
+/** The archives whose answer is missing: those that failed or have not answered yet, and dormant ones. */
+function missingArchives({ decisions, outcomes }: Aggregation): MissingArchive[] {
+  const failed = outcomes.filter((outcome) => !isWhole(outcome)).map(missingOutcome);
+  const dormant = decisions
+    .filter(({ reason }) => reason === "dormant")
+    .map(({ archive }) => ({
+      archive: archive.id,
+      name: archive.name,
+      reason: "dormant",
+      detail: "it failed too often and is dormant for a while",
+    }));
+  return [...failed, ...dormant];
+}
+
+function missingOutcome({ archive, result, failure, status, fault }: Outcome): MissingArchive {
+  const reason = result === "pending" ? "pending" : (failure ?? `status-${status ?? 0}`);
+  const detail = fault ?? `it answered with status ${status ?? 0}`;
+  return { archive: archive.id, name: archive.name, reason, detail };
+}
+
+const LATE: ReadonlySet<string> = new Set([
+  "pending",
+  "timeout",
+  "connect-timeout",
+  "queue-timeout",
+]);
+
+/**
+ * There is no memento: 404 where archives say so, 502 or 504 where none of them answered. A TimeMap
+ * says so in its count too, as MemGator's do.
+ *
+ * Where archives are missing the document names them, and caches must not keep it.
+ */
+export function noMementoReply(
+  exchange: Exchange,
+  aggregation: Aggregation,
+  preferences: Preferences,
+): Reply {
+  const isOnlyCached = preferences.cacheControl === "only-if-cached" && !aggregation.isWhole;
+  const problem = isOnlyCached ? notCached(aggregation) : noMementoProblem(aggregation);
+  const isCounted = problem.status === 404 && exchange.route === "timemap";
+  const reply = problemReply(problem);
+  const headers = {
+    ...reply.headers,
+    ...aggregationHeaders(exchange, aggregation, preferences),
+    ...(isCounted ? { "X-Memento-Count": "0" } : {}),
+  };
+  return { ...reply, headers };
+}
+
+function noMementoProblem(aggregation: Aggregation): Problem {
+  if (aggregation.isWhole) {
+    return { status: 404, title: "Not found", detail: "no archive has a memento of this" };
+  }
+  const missing = missingArchives(aggregation);
+  const names = missing.map(({ archive, reason }) => `${archive} (${reason})`).join(", ");
+  if (aggregation.outcomes.some(({ result }) => result === "hit" || result === "miss")) {
+    return {
+      status: 404,
+      title: "Not found",
+      detail: `no archive that answered has a memento of this; without an answer: ${names}`,
+      members: { missing },
+    };
+  }
+  const isLate = missing.every(({ reason }) => LATE.has(reason));
+  return {
+    status: isLate ? 504 : 502,
+    title: isLate ? "No archive answered in time" : "No archive answered",
+    detail: `whether there are mementos is not known: none of the archives that were to be asked answered: ${names}; ask again later`,
+    members: { missing },
+    headers: isLate ? { "Retry-After": "2" } : {},
+  };
+}
+
+function notCached(aggregation: Aggregation): Problem {
+  return {
+    status: 504,
+    title: "Not cached",
+    detail: "there are no cached answers of archives for this",
+    members: { missing: missingArchives(aggregation) },
+  };
 }

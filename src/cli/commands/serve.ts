@@ -12,7 +12,7 @@ import {
   MONITORING_OPTIONS,
   PROXY_OPTIONS,
   SERVER_LOGS,
-} from "../common/server-options.ts";
+} from "../common/server-shell.ts";
 import { guardServiceFiles, openServiceLog, reloader, runService } from "../common/server-shell.ts";
 
 export const serve: Command = defineCommand({

@@ -13,7 +13,7 @@ import {
   parseSize,
   parseWhole,
 } from "./options.ts";
-import { HOST_OPTION, parsePathPrefix, PROXY_OPTIONS } from "./server-options.ts";
+import { HOST_OPTION, parsePathPrefix, PROXY_OPTIONS } from "./server-shell.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { decompressedHead } from "../../input/file-inputs.ts";
 import { MemgatorLog } from "../../input/memgator-log.ts";
@@ -35,6 +35,15 @@ export const MAP_AGE_OPTION = {
 export const ALLOW_PRIVATE_OPTION = {
   help: "Follow archives to private addresses that are not in the list.",
 } as const;
+
+/** Options that few need: they are set in a file or the environment, and are not in the help. */
+function settings<const Options extends OptionTable>(options: Options): Options {
+  const entries = Object.entries(options).map(([name, each]) => [
+    name,
+    { ...each, isSetting: true },
+  ]);
+  return Object.fromEntries(entries) as Options; // the same names
+}
 
 /**
  * The options of `aggregate`, which are its settings in a file and in the environment too. Short
@@ -141,81 +150,61 @@ export const AGGREGATE_OPTIONS = {
   rate: option.decimal("0", "Requests per second and client address; 0 for no limit."),
   "trust-proxy": PROXY_OPTIONS["trust-proxy"],
   config: { value: "FILE", help: "A JSON file of settings, by the names of these options." },
-  // Settings that few need.
-  agent: {
-    short: "A",
-    value: "TEXT",
-    help: "The complete User-Agent, instead of mementomap/VERSION (+CONTACT).",
-    isSetting: true,
-  },
-  "headers-timeout": {
-    short: "T",
-    aliases: ["hdrtimeout"],
-    ...option.duration("30s", "How long an archive may take to start its response."),
-    isSetting: true,
-  },
-  "connect-timeout": {
-    short: "t",
-    aliases: ["contimeout"],
-    ...option.duration("5s", "How long connecting to an archive may take."),
-    isSetting: true,
-  },
-  tolerance: {
-    short: "F",
-    value: "N",
-    default: "5",
-    help: "Failures in a row that open the circuit breaker of an archive; 0 for never.",
-    parse: parseTolerance,
-    isSetting: true,
-  },
-  dormant: {
-    short: "d",
-    ...option.duration(
-      "15m",
-      "The longest pause of the circuit breaker; at first 1 minute, then twice as long each time.",
-    ),
-    isSetting: true,
-  },
-  "max-timemap": {
-    ...option.size(
+  ...settings({
+    agent: {
+      short: "A",
+      value: "TEXT",
+      help: "The complete User-Agent, instead of mementomap/VERSION (+CONTACT).",
+    },
+    "headers-timeout": {
+      short: "T",
+      aliases: ["hdrtimeout"],
+      ...option.duration("30s", "How long an archive may take to start its response."),
+    },
+    "connect-timeout": {
+      short: "t",
+      aliases: ["contimeout"],
+      ...option.duration("5s", "How long connecting to an archive may take."),
+    },
+    tolerance: {
+      short: "F",
+      value: "N",
+      default: "5",
+      help: "Failures in a row that open the circuit breaker of an archive; 0 for never.",
+      parse: parseTolerance,
+    },
+    dormant: {
+      short: "d",
+      ...option.duration(
+        "15m",
+        "The longest pause of the circuit breaker; at first 1 minute, then twice as long each time.",
+      ),
+    },
+    "max-timemap": option.size(
       `${DEFAULT_ASK_LIMITS.maxBytes / 2 ** 20}m`,
       "The maximum size of an archive's TimeMap, or of a page of it.",
     ),
-    isSetting: true,
-  },
-  sample: {
-    ...option.part(
+    sample: option.part(
       "1%",
       "Ask this share of the skipped archives anyway, to measure how often maps are wrong.",
     ),
-    isSetting: true,
-  },
-  "cache-time": {
-    ...option.duration(
+    "cache-time": option.duration(
       "24h",
       "How long to use the mementos of a response without an explicit lifetime. After that, for 15 days, they are used while the archive is queried again.",
     ),
-    isSetting: true,
-  },
-  "miss-time": {
-    ...option.duration("1h", "How long to use a response without mementos."),
-    isSetting: true,
-  },
-  "max-age": {
-    ...option.duration("10m", "How long clients may use a response without revalidation."),
-    isSetting: true,
-  },
-  "map-age": { ...MAP_AGE_OPTION, isSetting: true },
-  "map-memory": {
-    ...option.size("1g", "The memory for maps; a map that is fetched may have a quarter of it."),
-    isSetting: true,
-  },
-  "max-shrink": { ...MAX_SHRINK_OPTION, isSetting: true },
-  "allow-private": { ...ALLOW_PRIVATE_OPTION, isSetting: true },
-  "ignore-forced": {
-    help: "Ignore what forces requests to archives: Prefer: routing=off, Cache-Control: no-cache.",
-    isSetting: true,
-  },
+    "miss-time": option.duration("1h", "How long to use a response without mementos."),
+    "max-age": option.duration("10m", "How long clients may use a response without revalidation."),
+    "map-age": MAP_AGE_OPTION,
+    "map-memory": option.size(
+      "1g",
+      "The memory for maps; a map that is fetched may have a quarter of it.",
+    ),
+    "max-shrink": MAX_SHRINK_OPTION,
+    "allow-private": ALLOW_PRIVATE_OPTION,
+    "ignore-forced": {
+      help: "Ignore what forces requests to archives: Prefer: routing=off, Cache-Control: no-cache.",
+    },
+  }),
 } as const satisfies OptionTable;
 
 /** Larger values are almost certainly typos. */
