@@ -119,7 +119,7 @@ export class SourceLines {
   /** The block used last. */
   #newest = -1;
   /** Reads under way, so that searches at the same time share them. */
-  readonly #reads = new Map<number, SharedRead>();
+  readonly #reads = new Map<number, SharedRead<Uint8Array>>();
 
   constructor(source: ByteSource, options: SourceLinesOptions = {}) {
     this.source = source;
@@ -220,28 +220,28 @@ function line(bytes: Uint8Array, start: number, newline: number, next: number): 
 }
 
 /** A read that several wait for. It is aborted when none of them waits any more. */
-export class SharedRead {
-  readonly #bytes: Promise<Uint8Array>;
+export class SharedRead<T> {
+  readonly #result: Promise<T>;
   readonly #abort = new AbortController();
   readonly #forget: () => void;
   #waiting = 0;
 
   /** @param forget called once nobody else may join: at the end, or when it is aborted. */
-  constructor(read: (signal: AbortSignal) => Promise<Uint8Array>, forget: () => void) {
+  constructor(read: (signal: AbortSignal) => Promise<T>, forget: () => void) {
     this.#forget = forget;
-    this.#bytes = read(this.#abort.signal).finally(forget);
+    this.#result = read(this.#abort.signal).finally(forget);
     // Each of those who wait is told; there may be none left.
-    this.#bytes.catch(() => undefined);
+    this.#result.catch(() => undefined);
   }
 
   /**
-   * The bytes that are read.
+   * What is read.
    *
    * @throws what the read throws; MM_INTERRUPTED as soon as `signal` is aborted.
    */
-  wait(signal: AbortSignal | undefined): Promise<Uint8Array> {
+  wait(signal: AbortSignal | undefined): Promise<T> {
     this.#waiting += 1;
-    if (signal === undefined) return this.#bytes;
+    if (signal === undefined) return this.#result;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         const ended = interruption(signal);
@@ -254,7 +254,7 @@ export class SharedRead {
       }
       signal.addEventListener("abort", onAbort, { once: true });
       const settled = (): void => signal.removeEventListener("abort", onAbort);
-      this.#bytes.then(resolve, reject).finally(settled);
+      this.#result.then(resolve, reject).finally(settled);
     });
   }
 

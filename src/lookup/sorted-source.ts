@@ -1,13 +1,5 @@
 import { type ByteSource, readWhole, SharedRead, SourceLines } from "../bytes/byte-source.ts";
-import {
-  byteString,
-  commonPrefix,
-  compareRanges,
-  copyRange,
-  CR,
-  LF,
-  SPACE,
-} from "../bytes/bytes.ts";
+import { byteString, commonPrefix, compareRanges, LF } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal } from "../interruption.ts";
 import { coveringKey, FORM, type Form, MISSING, NONE } from "../surt/covering-keys.ts";
@@ -16,12 +8,10 @@ import { foreignSpellings } from "../surt/spelling.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import { PageRange, readMapHead, refuseCut } from "../ukvs/head.ts";
 import { columnEnd, type DatetimeRange, unsortedMap } from "../ukvs/record.ts";
-import { readRow, Row, type RowLayout, rowLayout, type RowRange } from "../ukvs/row.ts";
+import { lineEnd, readRow, Row, type RowLayout, rowLayout, type RowRange } from "../ukvs/row.ts";
 import { decide, type KeyAnswer, verdictOf } from "./decide.ts";
-import type { Held, KeySource, Verdict } from "./source.ts";
+import type { Held, KeySource, Segment, Verdict } from "./source.ts";
 
-/** Below this many bytes, reading on line by line is as quick as halving. */
-const SCAN_BYTES = 256;
 /** Most lines that begin in a segment end within this many bytes behind it. */
 const OVERLAP_BYTES = 512;
 const MAX_LINE_BYTES = 2 ** 20;
@@ -30,66 +20,6 @@ const SEGMENT_NUMBERS = 2 ** 32;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/**
- * A key for every few kilobytes of a sorted map, and where its rows start: some megabytes for a map
- * of a gigabyte. Rows of one key are never on both sides of a sample.
- */
-export class KeySamples {
-  readonly #segmentBytes: number;
-  readonly #offsets: number[] = [];
-  /** Where each key ends in `#bytes`; it starts where the one before ends. */
-  readonly #ends: number[] = [];
-  #bytes: Uint8Array = new Uint8Array(4096);
-
-  /** @param options.segmentBytes how far apart samples are; default 8 KiB. */
-  constructor(options: { readonly segmentBytes?: number } = {}) {
-    this.#segmentBytes = options.segmentBytes ?? 8192;
-  }
-
-  get count(): number {
-    return this.#offsets.length;
-  }
-
-  /** Takes the key `bytes[start, end)` if it is far enough from the last. Call it for each key. */
-  add(offset: number, bytes: Uint8Array, start: number, end: number): void {
-    const { count } = this;
-    if (count > 0 && offset - this.#offsets[count - 1] < this.#segmentBytes) return;
-    const from = count === 0 ? 0 : this.#ends[count - 1];
-    const to = from + end - start;
-    if (to > this.#bytes.length) {
-      const larger = new Uint8Array(2 * to);
-      larger.set(this.#bytes);
-      this.#bytes = larger;
-    }
-    copyRange(bytes, start, end, this.#bytes, from);
-    this.#offsets.push(offset);
-    this.#ends.push(to);
-  }
-
-  /** Where the rows of a sample start; undefined behind the last. */
-  offset(sample: number): number | undefined {
-    return this.#offsets[sample];
-  }
-
-  key(sample: number): Uint8Array {
-    return this.#bytes.subarray(sample === 0 ? 0 : this.#ends[sample - 1], this.#ends[sample]);
-  }
-
-  /** The last sample whose key is not after `key`; -1 where there is none. */
-  before(key: Uint8Array): number {
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const start = middle === 0 ? 0 : this.#ends[middle - 1];
-      const order = compareRanges(this.#bytes, start, this.#ends[middle], key, 0, key.length);
-      if (order <= 0) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
-  }
-}
 
 /** How a map is opened to be searched. */
 export interface SortedSourceOptions {
@@ -107,7 +37,7 @@ export interface SortedSourceOptions {
   readonly isOnePageOfAll?: boolean | undefined;
 }
 
-/** A part of the map that was read before: the keys of its first and last row. */
+/** A segment that was read before: the keys of its first and last row. */
 interface KnownSegment {
   readonly number: number;
   readonly first: Uint8Array;
@@ -118,8 +48,8 @@ interface KnownSegment {
  * A sorted map of text that stays where it is: a file, a `Blob`, a server that answers ranges.
  *
  * It is read in segments: the lines that begin in so many bytes of it. The first key of each that was read
- * is kept, so that searches come to know the map; with samples they are known from the start. Segments that
- * were used last are kept too, up to a number of bytes, and lookups at the same time share reads.
+ * is kept, so that searches come to know the map. Segments that were used last are kept too, up to a number of
+ * bytes, and lookups at the same time share reads.
  *
  * Refuses a map whose rows are not in order as soon as that is seen in the segments read.
  */
@@ -135,7 +65,6 @@ export class SortedSource implements KeySource {
   readonly #overlap: number;
   readonly #maxBytes: number;
   readonly #recordsOffset: number;
-  readonly #samples: KeySamples | undefined;
   /** Where the numbers of segments begin among those that a lookup holds, which may be of several sources. */
   readonly #base = SEGMENT_NUMBERS * SortedSource.#sources++;
   readonly #firstSegment: number;
@@ -145,9 +74,9 @@ export class SortedSource implements KeySource {
   /** Segments in which no line begins. */
   readonly #empty = new Set<number>();
   /** In order of use. */
-  readonly #kept = new Map<number, Uint8Array>();
+  readonly #kept = new Map<number, Segment>();
   #keptBytes = 0;
-  readonly #reads = new Map<number, SharedRead>();
+  readonly #reads = new Map<number, SharedRead<Segment>>();
   // Of the lookup that was opened last.
   #period: DatetimeRange | undefined;
   #held: Held | undefined;
@@ -163,7 +92,6 @@ export class SortedSource implements KeySource {
     source: ByteSource,
     headers: UkvsHeaders,
     recordsOffset: number,
-    samples: KeySamples | undefined,
     { blockBytes = 8192, maxBytes = 256 * blockBytes, isOnePageOfAll }: SortedSourceOptions,
   ) {
     this.headers = headers;
@@ -174,18 +102,8 @@ export class SortedSource implements KeySource {
     this.#overlap = Math.min(OVERLAP_BYTES, blockBytes >>> 2);
     this.#maxBytes = maxBytes;
     this.#recordsOffset = recordsOffset;
-    this.#samples = samples;
-    if (samples === undefined) {
-      this.#firstSegment = Math.floor((recordsOffset + this.#overlap) / blockBytes);
-      this.#endSegment = Math.ceil((source.size + this.#overlap) / blockBytes);
-    } else {
-      this.#firstSegment = 0;
-      this.#endSegment = samples.count;
-      for (let number = 0; number < samples.count; number++) {
-        const first = samples.key(number);
-        this.#known.push({ number, first, last: first });
-      }
-    }
+    this.#firstSegment = Math.floor((recordsOffset + this.#overlap) / blockBytes);
+    this.#endSegment = Math.ceil((source.size + this.#overlap) / blockBytes);
   }
 
   /**
@@ -198,19 +116,9 @@ export class SortedSource implements KeySource {
     checkSignal(signal);
     const lines = new SourceLines(source, blockBytes === undefined ? {} : { blockBytes });
     const head = await readMapHead(lines, signal);
-    const opened = new SortedSource(source, head.headers, head.recordsOffset, undefined, options);
+    const opened = new SortedSource(source, head.headers, head.recordsOffset, options);
     if (checkSize !== false) refuseCut(head, source.size, source.name);
     return opened;
-  }
-
-  /** A map that was read before, with samples of its keys. `maxBytes` is how many bytes of it to keep. */
-  static sampled(
-    source: ByteSource,
-    headers: UkvsHeaders,
-    samples: KeySamples,
-    options: { readonly maxBytes: number },
-  ): SortedSource {
-    return new SortedSource(source, headers, 0, samples, options);
   }
 
   open(key: Key, period?: DatetimeRange, held?: Held): number {
@@ -309,16 +217,15 @@ export class SortedSource implements KeySource {
     const rows: RowRange[] = [];
     for (let at = this.#place(key, key.length); at !== NONE;) {
       if (at === MISSING) return MISSING;
-      const lines = this.#lines(at);
-      if (lines === undefined) return MISSING;
-      for (let start = narrow(lines, key, key.length); start < lines.length;) {
+      const segment = this.#segment(at);
+      if (segment === undefined) return MISSING;
+      const { lines, starts } = segment;
+      for (let i = firstRow(segment, key, key.length); i < starts.length; i++) {
+        const start = starts[i];
         const end = lineEnd(lines, start);
-        const order = compareKey(lines, start, end, key, key.length);
+        const order = compareRanges(lines, start, columnEnd(lines, start, end), key, 0, key.length);
         if (order > 0) return rows;
-        if (order === 0) {
-          rows.push({ bytes: lines, start, end: lines[end - 1] === CR ? end - 1 : end });
-        }
-        start = end + 1;
+        rows.push({ bytes: lines, start, end });
       }
       at = this.#after(at, key);
     }
@@ -329,16 +236,16 @@ export class SortedSource implements KeySource {
   #sharedWith(key: Uint8Array, length: number): number {
     const at = this.#place(key, length);
     if (at < 0) return at === NONE ? 0 : MISSING;
-    const lines = this.#lines(at);
-    if (lines === undefined) return MISSING;
+    const segment = this.#segment(at);
+    if (segment === undefined) return MISSING;
+    const { lines, starts } = segment;
+    const behind = firstRow(segment, key, length);
     let shared = 0;
-    for (let start = narrow(lines, key, length); start < lines.length;) {
-      const end = lineEnd(lines, start);
-      const keyEnd = columnEnd(lines, start, end);
+    for (const start of starts.slice(Math.max(0, behind - 1), behind + 1)) {
+      const keyEnd = columnEnd(lines, start, lineEnd(lines, start));
       shared = Math.max(shared, commonPrefix(lines, start, keyEnd, key, 0, length));
-      if (keyEnd > start && compareRanges(lines, start, keyEnd, key, 0, length) >= 0) return shared;
-      start = end + 1;
     }
+    if (behind < starts.length) return shared;
     const next = this.#known[this.#placeOf(at + 1)];
     if (next === undefined) return shared;
     return Math.max(shared, commonPrefix(next.first, 0, next.first.length, key, 0, length));
@@ -347,14 +254,10 @@ export class SortedSource implements KeySource {
   /** The segment from which on rows of a key may be; NONE where there are no rows at all, or MISSING. */
   #place(key: Uint8Array, length: number): number {
     const known = this.#known;
-    let low = 0;
-    let high = known.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const { first } = known[middle];
-      if (compareRanges(first, 0, first.length, key, 0, length) < 0) low = middle + 1;
-      else high = middle;
-    }
+    const low = lowerBound(known.length, (i) => {
+      const { first } = known[i];
+      return compareRanges(first, 0, first.length, key, 0, length) < 0;
+    });
     const before = low === 0 ? this.#firstSegment - 1 : known[low - 1].number;
     const behind = low === known.length ? this.#endSegment : known[low].number;
     const unknown = this.#unknownBetween(before, behind);
@@ -393,19 +296,11 @@ export class SortedSource implements KeySource {
 
   /** Where a segment is among the known ones, or the first behind it. */
   #placeOf(segment: number): number {
-    const known = this.#known;
-    let low = 0;
-    let high = known.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (known[middle].number < segment) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(this.#known.length, (i) => this.#known[i].number < segment);
   }
 
-  /** The lines of a segment, if they are at hand. */
-  #lines(segment: number): Uint8Array | undefined {
+  /** A segment, if it is at hand. */
+  #segment(segment: number): Segment | undefined {
     this.#missing = segment;
     const held = this.#held?.get(this.#base + segment);
     if (held !== undefined) return held;
@@ -418,7 +313,7 @@ export class SortedSource implements KeySource {
   }
 
   /** Lookups at the same time share a read; the signal of one ends only its own wait. */
-  #read(segment: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  #read(segment: number, signal: AbortSignal | undefined): Promise<Segment> {
     let read = this.#reads.get(segment);
     if (read === undefined) {
       const forget = (): void => {
@@ -430,25 +325,17 @@ export class SortedSource implements KeySource {
     return read.wait(signal);
   }
 
-  async #readSegment(segment: number, signal: AbortSignal): Promise<Uint8Array> {
-    const lines = await (this.#samples === undefined
-      ? this.#linesFrom(segment, signal)
-      : this.#sampledLines(this.#samples, segment, signal));
-    this.#know(segment, lines);
-    this.#keptBytes += lines.length - (this.#kept.get(segment)?.length ?? 0);
-    this.#kept.set(segment, lines);
-    for (const [oldest, { length }] of this.#kept) {
+  async #readSegment(number: number, signal: AbortSignal): Promise<Segment> {
+    const lines = await this.#linesFrom(number, signal);
+    const segment = this.#checked(number, lines);
+    this.#keptBytes += lines.length - (this.#kept.get(number)?.lines.length ?? 0);
+    this.#kept.set(number, segment);
+    for (const [oldest, { lines: last }] of this.#kept) {
       if (this.#keptBytes <= this.#maxBytes) break;
       this.#kept.delete(oldest);
-      this.#keptBytes -= length;
+      this.#keptBytes -= last.length;
     }
-    return lines;
-  }
-
-  #sampledLines(samples: KeySamples, segment: number, signal: AbortSignal): Promise<Uint8Array> {
-    const start = samples.offset(segment) ?? 0;
-    const end = samples.offset(segment + 1) ?? this.#source.size;
-    return readWhole(this.#source, start, end - start, signal);
+    return segment;
   }
 
   /** Reads the lines that begin in a segment. */
@@ -480,8 +367,9 @@ export class SortedSource implements KeySource {
   }
 
   /** Checks the rows of a segment, and that it comes between those known. */
-  #know(segment: number, lines: Uint8Array): void {
+  #checked(number: number, lines: Uint8Array): Segment {
     const row = new Row();
+    const starts: number[] = [];
     let first: Uint8Array | undefined;
     let last: Uint8Array | undefined;
     for (let at = 0; at < lines.length; at = row.next) {
@@ -490,18 +378,23 @@ export class SortedSource implements KeySource {
       this.#requireOrder(last, key);
       first ??= key;
       last = key;
+      starts.push(at);
     }
-    if (this.#samples !== undefined || this.#empty.has(segment)) return;
+    this.#know(number, first, last);
+    return { lines, starts };
+  }
+
+  #know(number: number, first: Uint8Array | undefined, last: Uint8Array | undefined): void {
     if (first === undefined || last === undefined) {
-      this.#empty.add(segment);
+      this.#empty.add(number);
       return;
     }
     const known = this.#known;
-    const place = this.#placeOf(segment);
-    if (known[place]?.number === segment) return;
-    if (place > 0) this.#requireOrder(known[place - 1].last, first);
+    const place = this.#placeOf(number);
+    if (known[place]?.number === number) return;
+    this.#requireOrder(known[place - 1]?.last, first);
     if (place < known.length) this.#requireOrder(last, known[place].first);
-    known.splice(place, 0, { number: segment, first: first.slice(), last: last.slice() });
+    known.splice(place, 0, { number, first: first.slice(), last: last.slice() });
   }
 
   #readRow(lines: Uint8Array, at: number, row: Row): boolean {
@@ -520,41 +413,23 @@ export class SortedSource implements KeySource {
   }
 }
 
-/** The start of a line shortly before the first whose key is not below `key`. */
-function narrow(lines: Uint8Array, key: Uint8Array, length: number): number {
-  // Lines that start before `low` have keys below `key`; those that start after `high` do not.
+/** The first row of a segment whose key is not below `key`. */
+function firstRow({ lines, starts }: Segment, key: Uint8Array, length: number): number {
+  return lowerBound(starts.length, (i) => {
+    const start = starts[i];
+    const keyEnd = columnEnd(lines, start, lineEnd(lines, start));
+    return compareRanges(lines, start, keyEnd, key, 0, length) < 0;
+  });
+}
+
+/** The first of `count` things that is not before another; those that are come first. */
+function lowerBound(count: number, isBefore: (i: number) => boolean): number {
   let low = 0;
-  let high = lines.length;
-  while (high - low > SCAN_BYTES) {
+  let high = count;
+  while (low < high) {
     const middle = (low + high) >>> 1;
-    const start = recordAfter(lines, middle);
-    const isBehind =
-      start >= high || compareKey(lines, start, lineEnd(lines, start), key, length) >= 0;
-    if (isBehind) high = middle;
-    else low = start;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
   }
   return low;
-}
-
-/** The start of the first line behind `offset` that is not blank. */
-function recordAfter(lines: Uint8Array, offset: number): number {
-  let start = lineEnd(lines, offset) + 1;
-  while (start < lines.length && lines[start] <= SPACE) start = lineEnd(lines, start) + 1;
-  return start;
-}
-
-/** A blank line is below every key. */
-function compareKey(
-  lines: Uint8Array,
-  start: number,
-  end: number,
-  key: Uint8Array,
-  length: number,
-): number {
-  return compareRanges(lines, start, columnEnd(lines, start, end), key, 0, length);
-}
-
-function lineEnd(lines: Uint8Array, from: number): number {
-  const end = lines.indexOf(LF, from);
-  return end === -1 ? lines.length : end;
 }

@@ -17,7 +17,13 @@ export interface Verdict {
  * Pieces of a source that one lookup waited for, by a number that the source gives them. It finds them
  * again, whatever other lookups read meanwhile.
  */
-export type Held = Map<number, Uint8Array>;
+export type Held = Map<number, Segment>;
+
+/** A piece of a sorted map: whole lines, and where those begin that have a row. */
+export interface Segment {
+  readonly lines: Uint8Array;
+  readonly starts: readonly number[];
+}
 
 /**
  * Where the rows of a map are: in memory, in sorted bytes that are read where they are asked, in a
@@ -83,7 +89,7 @@ export async function findLoading<T>(
   let hit = find(source, asked, period);
   if (hit !== MISSING) return settle(asked, hit);
   // The key is used for other lookups meanwhile.
-  const loading = new Map<number, Uint8Array>();
+  const loading = new Map<number, Segment>();
   let loaded = source.load?.(loading, signal);
   const key = asked.copy();
   for (;;) {

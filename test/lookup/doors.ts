@@ -10,7 +10,6 @@ import { MapSearch } from "../../src/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { openMap } from "../../src/node.ts";
 import { openRemoteMap } from "../../src/publish/fetch/remote-map.ts";
-import { sampledSearch } from "./sampled.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
@@ -63,7 +62,6 @@ export const QUICK_DOORS: Readonly<Record<string, OpenDoor>> = {
   "a file": (map) => MapSearch.open(new MemorySource(map)),
   "a file in blocks of 16 bytes, of which few are kept": (map) =>
     MapSearch.open(new MemorySource(map), { blockBytes: 16, maxBytes: 48 }),
-  "a large file with samples": (map) => sampledSearch(new MemorySource(map), 64, 200),
   "a batch in memory": async (map) => inBatches(MemoryIndex.build(map)),
   "a batch in a file": async (map) =>
     inBatches(await MapSearch.open(new MemorySource(map), { blockBytes: 32 })),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ByteSource, MemorySource, sourceChunks } from "../../src/bytes/byte-source.ts";
+import { type ByteSource, MemorySource } from "../../src/bytes/byte-source.ts";
 import { MapSearch } from "../../src/lookup/map-search.ts";
 import { byText } from "./map-arbitraries.ts";
 
@@ -58,13 +58,31 @@ describe("MapSearch", () => {
   it("keeps no more blocks than told", async () => {
     const source = new CountingSource(bytes);
     const search = await MapSearch.open(source, { blockBytes: 4096, maxBytes: 4096 });
-    await search.find(keys[40_000] ?? "");
-    const first = source.reads;
-    await search.find(keys[10_000] ?? "");
-    const second = source.reads;
-    expect(second).toBeGreaterThan(first);
-    await search.find(keys[40_000] ?? "");
-    expect(source.reads).toBeGreaterThan(second);
+    const reads: number[] = [];
+    for (const i of [40_000, 10_000, 40_000]) {
+      await search.find(keys[i] ?? "");
+      reads.push(source.reads);
+    }
+    expect(new Set(reads).size).toBe(3);
+  });
+
+  it.each([0, 3000])(
+    "answers many at a time though it may keep only %s bytes",
+    async (maxBytes) => {
+      const search = await MapSearch.open(new MemorySource(bytes), { blockBytes: 1024, maxBytes });
+      const some = Array.from({ length: 500 }, (_, i) => i * 100);
+      const answers = await Promise.all(some.map((i) => search.lookupSurt(keys[i])));
+      expect(answers.map(({ frequency }) => frequency)).toEqual(some.map((i) => String(i + 1)));
+    },
+  );
+
+  it("answers at once what it has kept", async () => {
+    const search = await MapSearch.open(new MemorySource(bytes));
+    const first = search.lookupNow(keys[4000], {}, true);
+    expect(first).toBeInstanceOf(Promise);
+    expect(search.lookupNow(keys[4000], {}, true)).toBeInstanceOf(Promise);
+    expect(await first).toMatchObject({ present: true, frequency: "4001" });
+    expect(search.lookupNow(keys[4000], {}, true)).toEqual(await first);
   });
 
   it("refuses a line without end", async () => {
@@ -84,38 +102,81 @@ describe("MapSearch", () => {
     };
     await expect(MapSearch.open(source)).rejects.toMatchObject({ code: "MM_IO" });
   });
-
-  it("stops when its signal says so", async () => {
-    const controller = new AbortController();
-    const source: ByteSource = {
-      name: "slow",
-      size: bytes.length,
-      read(offset, length, signal) {
-        signal?.throwIfAborted();
-        return Promise.resolve(bytes.subarray(offset, offset + length));
-      },
-    };
-    const search = await MapSearch.open(source);
-    controller.abort(new Error("enough"));
-    await expect(search.find("com,site7)/x", { signal: controller.signal })).rejects.toThrow(
-      "enough",
-    );
-  });
 });
 
-describe("sourceChunks", () => {
-  it("gives the bytes of a range, whatever the chunk size", async () => {
-    for (const chunkBytes of [1, 7, 4096, 1 << 20]) {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of sourceChunks(new MemorySource(bytes), {
-        start: 10,
-        end: 5000,
-        chunkBytes,
-      })) {
-        expect(chunk.length).toBeLessThanOrEqual(chunkBytes);
-        chunks.push(chunk);
-      }
-      expect(Buffer.concat(chunks).equals(bytes.subarray(10, 5000))).toBe(true);
-    }
+const MAP = Buffer.from(Array.from({ length: 90 }, (_, i) => `com,h${i + 10})/ ${i}\n`).join(""));
+
+/** A map whose reads after the headers wait until they are let go, or aborted. */
+class HeldSource implements ByteSource {
+  readonly name = "held";
+  readonly size = MAP.length;
+  readonly signals: (AbortSignal | undefined)[] = [];
+  readonly #waiting: (() => void)[] = [];
+  isHeld = false;
+
+  read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const bytes = MAP.subarray(offset, offset + length);
+    if (!this.isHeld) return Promise.resolve(bytes);
+    this.signals.push(signal);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(() => resolve(bytes));
+      signal?.addEventListener("abort", () => reject(signal.reason as Error));
+    });
+  }
+
+  letGo(): void {
+    this.isHeld = false;
+    for (const go of this.#waiting.splice(0)) go();
+  }
+}
+
+/** It keeps one block, the last, so that other lookups read. */
+async function heldSearch(): Promise<{ source: HeldSource; search: MapSearch }> {
+  const source = new HeldSource();
+  const search = await MapSearch.open(source, { blockBytes: 256, maxBytes: 256 });
+  await search.lookupSurt("com,h99)/");
+  source.isHeld = true;
+  return { source, search };
+}
+
+describe("lookups at the same time", () => {
+  it("share a read, whether they can be aborted or not", async () => {
+    const { source, search } = await heldSearch();
+    const signals = [undefined, new AbortController().signal, new AbortController().signal];
+    const answers = signals.map((signal) => search.lookupSurt("com,h11)/", { signal }));
+    expect(source.signals).toHaveLength(1);
+    source.letGo();
+    for (const answer of answers) expect(await answer).toMatchObject({ frequency: "1" });
+  });
+
+  it("end only their own wait when they are aborted", async () => {
+    const { source, search } = await heldSearch();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const aborted = search.lookupSurt("com,h11)/", { signal: first.signal });
+    const other = search.lookupSurt("com,h11)/", { signal: second.signal });
+    first.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    expect(source.signals[0]?.aborted).toBe(false);
+    source.letGo();
+    expect(await other).toMatchObject({ frequency: "1" });
+  });
+
+  it("abort the read when none of them waits any more", async () => {
+    const { source, search } = await heldSearch();
+    const controllers = [new AbortController(), new AbortController()];
+    const answers = controllers.map(({ signal }) => search.lookupSurt("com,h11)/", { signal }));
+    for (const controller of controllers) controller.abort(new Error("enough"));
+    for (const answer of answers) await expect(answer).rejects.toThrow("enough");
+    expect(source.signals.map((signal) => signal?.aborted)).toEqual([true]);
+    // The next one reads again.
+    source.isHeld = false;
+    expect(await search.lookupSurt("com,h11)/")).toMatchObject({ frequency: "1" });
+  });
+
+  it("refuse at once what is aborted before", async () => {
+    const { source, search } = await heldSearch();
+    const signal = AbortSignal.abort(new Error("never"));
+    await expect(search.lookupSurt("com,h11)/", { signal })).rejects.toThrow("never");
+    expect(source.signals.every((held) => held?.aborted)).toBe(true);
   });
 });

@@ -1,10 +1,10 @@
 import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
 import { compareBytes } from "../../bytes/bytes.ts";
-import { KeySamples } from "../../lookup/sorted-source.ts";
 import { readRow, Row, type RowLayout, rowLayout } from "../../ukvs/row.ts";
 import type { RowCursor } from "../row-cursor.ts";
 import { eachRow, openWholeMap } from "../split-map.ts";
 import { exactly, type KeyRange } from "./key-node.ts";
+import { KeySamples } from "./key-samples.ts";
 import { isTotal, RowAdder, RowSums } from "./row-sums.ts";
 
 /** A place between two rows: at `at` of a segment, with the sums of all rows before it. */

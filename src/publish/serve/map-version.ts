@@ -4,14 +4,14 @@ import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-sourc
 import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../maps/split-map.ts";
 import { packedExtent } from "../../maps/map-guard.ts";
 import { digestOf } from "../../files/source-digest.ts";
-import { type Answer, SourceLookup } from "../../lookup/map-lookup.ts";
+import type { Answer, SourceLookup } from "../../lookup/map-lookup.ts";
 import { MemoryIndex } from "../../lookup/memory-index.ts";
 import { MapExplorer } from "../../maps/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../../maps/explore/map-slice.ts";
 import { SummedRows } from "../../maps/explore/summed-rows.ts";
 import { packedHoldings, type PackedHoldings } from "../../maps/explore/packed-holdings.ts";
 import { PackedLookup } from "../../lookup/packed-lookup.ts";
-import { KeySamples, SortedSource } from "../../lookup/sorted-source.ts";
+import { MapSearch } from "../../lookup/map-search.ts";
 import { checkPacked } from "../../packed/read-packed.ts";
 import type { KeySource } from "../../lookup/source.ts";
 import { type MapSurvey, surveyMap } from "../../maps/map-survey.ts";
@@ -143,25 +143,18 @@ export class MapVersion {
       return new MapVersion(source, modified, digest, surveyOf(lookup), lookup, options);
     }
     const isHeld = source.size <= maxIndexBytes;
-    const samples = new KeySamples();
     const isLarge = source.size >= PREPARED_BYTES;
     let sums: SummedRows | undefined;
     const survey = await surveyMap(source, {
       pageRecords,
       signal,
       onRow: (row, isNew, layout) => {
-        const { offset, bytes, start, keyEnd } = row;
-        if (!isHeld && isNew) samples.add(offset, bytes, start, keyEnd);
         if (isLarge) sums ??= new SummedRows(source, layout);
         sums?.add(row, isNew);
       },
     });
     const digest = await digestOf(sourceChunks(source, { signal }));
-    const lookup = isHeld
-      ? await indexOf(source)
-      : new SourceLookup(
-          SortedSource.sampled(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes }),
-        );
+    const lookup = isHeld ? await indexOf(source) : await searchOf(source, options);
     const version = new MapVersion(source, modified, digest, survey, lookup, options);
     if (sums !== undefined) version.#explorer = Promise.resolve(new MapExplorer(sums));
     return version;
@@ -326,6 +319,17 @@ function surveyOf({ headers, header }: PackedLookup): MapSurvey {
     topDomains: [],
     domainCount: 0,
   };
+}
+
+/** A larger map has larger segments: of all of them some hundred bytes are kept. */
+const MAX_SEGMENTS = 2 ** 18;
+
+function searchOf(
+  source: ByteSource,
+  { maxIndexBytes: maxBytes, signal }: MapVersionOptions,
+): Promise<MapSearch> {
+  const blockBytes = Math.max(8192, Math.ceil(source.size / MAX_SEGMENTS));
+  return MapSearch.open(source, { blockBytes, maxBytes, signal });
 }
 
 /** In slices: the version before is still being served. */
