@@ -6,211 +6,102 @@ import { ExitCode, type Io, writeOut } from "./common/io.ts";
 import { nearest } from "./common/command-line.ts";
 import { checkSignal, interruption } from "../interruption.ts";
 
+/** Commands that serve the same purpose: names, what they do in a few words, and their files. */
+const group = (title: string, rows: readonly CommandRow[]): CommandGroup => ({
+  title,
+  commands: new Map(
+    rows.map(([name, summary, load]) => [
+      name,
+      { summary, load: async () => (await load()).command },
+    ]),
+  ),
+});
+
+type CommandRow = readonly [
+  name: string,
+  summary: string,
+  load: () => Promise<{ readonly command: Command }>,
+];
+
 /** Every command, in the order of the help text. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  {
-    title: "Create a map",
-    commands: new Map([
-      [
-        "generate",
-        {
-          summary: "Create a map from index files",
-          load: async () => (await import("./commands/generate.ts")).generate,
-        },
-      ],
-      [
-        "harvest",
-        {
-          summary: "Fetch an index from an archive's server",
-          load: async () => (await import("./commands/harvest.ts")).harvest,
-        },
-      ],
-      [
-        "compact",
-        {
-          summary: "Make a map smaller by rolling up subtrees",
-          load: async () => (await import("./commands/compact.ts")).compact,
-        },
-      ],
-      [
-        "pack",
-        {
-          summary: "Make a map ten times smaller, for lookups only",
-          load: async () => (await import("./commands/pack.ts")).pack,
-        },
-      ],
-      [
-        "fit",
-        {
-          summary: "Measure an archive's parameters for compact",
-          load: async () => (await import("./commands/fit.ts")).fit,
-        },
-      ],
-    ]),
-  },
-  {
-    title: "Create a map on many machines",
-    commands: new Map([
-      [
-        "partition",
-        {
-          summary: "Read a split of an index into a run, for combine",
-          load: async () => (await import("./commands/partition.ts")).partition,
-        },
-      ],
-      [
-        "combine",
-        {
-          summary: "Create a map from the runs of partition",
-          load: async () => (await import("./commands/combine.ts")).combine,
-        },
-      ],
-    ]),
-  },
-  {
-    title: "Work with maps",
-    commands: new Map([
-      [
-        "lookup",
-        {
-          summary: "Look up whether an archive may hold a URI",
-          load: async () => (await import("./commands/lookup.ts")).lookup,
-        },
-      ],
-      [
-        "merge",
-        {
-          summary: "Merge maps into one",
-          load: async () => (await import("./commands/merge.ts")).merge,
-        },
-      ],
-      [
-        "split",
-        {
-          summary: "Split a map into pages",
-          load: async () => (await import("./commands/split.ts")).split,
-        },
-      ],
-      [
-        "diff",
-        {
-          summary: "Show the differences between two maps",
-          load: async () => (await import("./commands/diff.ts")).diff,
-        },
-      ],
-      [
-        "validate",
-        {
-          summary: "List the faults of a map or of its publication",
-          load: async () => (await import("./commands/validate.ts")).validate,
-        },
-      ],
-      [
-        "surt",
-        {
-          summary: "Show the canonical key (SURT) of URIs",
-          load: async () => (await import("./commands/surt.ts")).surt,
-        },
-      ],
-    ]),
-  },
-  {
-    title: "Publish and discover maps",
-    commands: new Map([
-      [
-        "serve",
-        {
-          summary: "Publish maps over HTTP and answer lookups",
-          load: async () => (await import("./commands/serve.ts")).serve,
-        },
-      ],
-      [
-        "page",
-        {
-          summary: "Write a web application for lookups in maps as static files",
-          load: async () => (await import("./commands/page-command.ts")).page,
-        },
-      ],
-      [
-        "fetch",
-        {
-          summary: "Discover the map of an archive and download it",
-          load: async () => (await import("./commands/fetch.ts")).fetch,
-        },
-      ],
-    ]),
-  },
-  {
-    title: "Query archives",
-    commands: new Map([
-      [
-        "aggregate",
-        {
-          summary: "Query web archives for mementos, once or as a service",
-          load: async () => (await import("./commands/aggregate.ts")).aggregate,
-        },
-      ],
-      [
-        "route",
-        {
-          summary: "Show which archives would be queried for a URI, and why",
-          load: async () => (await import("./commands/route.ts")).route,
-        },
-      ],
-    ]),
-  },
-  {
-    title: "Study archives and maps",
-    commands: new Map([
-      [
-        "analyze",
-        {
-          summary: "Show what an archive holds",
-          load: async () => (await import("./commands/analyze.ts")).analyze,
-        },
-      ],
-      [
-        "logs",
-        {
-          summary: "Summarize the logs of an aggregator",
-          load: async () => (await import("./commands/logs.ts")).logs,
-        },
-      ],
-      [
-        "evaluate",
-        {
-          summary: "Measure the accuracy of maps",
-          load: async () => (await import("./commands/evaluate.ts")).evaluate,
-        },
-      ],
-      [
-        "simulate",
-        {
-          summary: "Compare routing policies on a stream of lookups",
-          load: async () => (await import("./commands/simulate.ts")).simulate,
-        },
-      ],
-      [
-        "sample",
-        {
-          summary: "Generate a sample index, or URIs to look up in it",
-          load: async () => (await import("./commands/sample.ts")).sample,
-        },
-      ],
-    ]),
-  },
-  {
-    title: "Shell integration",
-    commands: new Map([
-      [
-        "completion",
-        {
-          summary: "Enable Tab completion in a shell",
-          load: async () => (await import("./commands/completion.ts")).completionOf(allCommands),
-        },
-      ],
-    ]),
-  },
+  group("Create a map", [
+    ["generate", "Create a map from index files", () => import("./commands/generate.ts")],
+    ["harvest", "Fetch an index from an archive's server", () => import("./commands/harvest.ts")],
+    ["compact", "Make a map smaller by rolling up subtrees", () => import("./commands/compact.ts")],
+    ["pack", "Make a map ten times smaller, for lookups only", () => import("./commands/pack.ts")],
+    ["fit", "Measure an archive's parameters for compact", () => import("./commands/fit.ts")],
+  ]),
+  group("Create a map on many machines", [
+    [
+      "partition",
+      "Read a split of an index into a run, for combine",
+      () => import("./commands/partition.ts"),
+    ],
+    ["combine", "Create a map from the runs of partition", () => import("./commands/combine.ts")],
+  ]),
+  group("Work with maps", [
+    ["lookup", "Look up whether an archive may hold a URI", () => import("./commands/lookup.ts")],
+    ["merge", "Merge maps into one", () => import("./commands/merge.ts")],
+    ["split", "Split a map into pages", () => import("./commands/split.ts")],
+    ["diff", "Show the differences between two maps", () => import("./commands/diff.ts")],
+    [
+      "validate",
+      "List the faults of a map or of its publication",
+      () => import("./commands/validate.ts"),
+    ],
+    ["surt", "Show the canonical key (SURT) of URIs", () => import("./commands/surt.ts")],
+  ]),
+  group("Publish and discover maps", [
+    ["serve", "Publish maps over HTTP and answer lookups", () => import("./commands/serve.ts")],
+    [
+      "page",
+      "Write a web application for lookups in maps as static files",
+      () => import("./commands/page-command.ts"),
+    ],
+    [
+      "fetch",
+      "Discover the map of an archive and download it",
+      () => import("./commands/fetch.ts"),
+    ],
+  ]),
+  group("Query archives", [
+    [
+      "aggregate",
+      "Query web archives for mementos, once or as a service",
+      () => import("./commands/aggregate.ts"),
+    ],
+    [
+      "route",
+      "Show which archives would be queried for a URI, and why",
+      () => import("./commands/route.ts"),
+    ],
+  ]),
+  group("Study archives and maps", [
+    ["analyze", "Show what an archive holds", () => import("./commands/analyze.ts")],
+    ["logs", "Summarize the logs of an aggregator", () => import("./commands/logs.ts")],
+    ["evaluate", "Measure the accuracy of maps", () => import("./commands/evaluate.ts")],
+    [
+      "simulate",
+      "Compare routing policies on a stream of lookups",
+      () => import("./commands/simulate.ts"),
+    ],
+    [
+      "sample",
+      "Generate a sample index, or URIs to look up in it",
+      () => import("./commands/sample.ts"),
+    ],
+  ]),
+  group("Shell integration", [
+    [
+      "completion",
+      "Enable Tab completion in a shell",
+      async () => {
+        const { completionOf } = await import("./commands/completion.ts");
+        return { command: completionOf(allCommands) };
+      },
+    ],
+  ]),
 ];
 
 export const COMMAND_TABLE: ReadonlyMap<string, CommandEntry> = new Map(

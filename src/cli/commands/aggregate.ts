@@ -21,7 +21,7 @@ import { SILENT_LOG } from "../../http/log.ts";
 import { setUpAggregator } from "../common/aggregate-setup.ts";
 import { parseDatetime } from "../common/options.ts";
 
-export const aggregate: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "aggregate",
   usage: "[URI [DATETIME]]",
   description: `

@@ -12,7 +12,7 @@ import {
 import { inputsOf, option, TMP_OPTION } from "../common/options.ts";
 import { REPORT_OPTIONS, reportOutputs } from "../common/report-files.ts";
 
-export const analyze: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "analyze",
   usage: "[INPUT...] [--html REPORT]",
   description: `

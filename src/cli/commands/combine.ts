@@ -5,7 +5,7 @@ import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, misuse, option, TMP_OPTION } from "../common/options.ts";
 import { readCuts } from "./partition.ts";
 
-export const combine: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "combine",
   usage: "RUN... -o MAP",
   description: `

@@ -19,7 +19,7 @@ import { type CommandIo, type SummaryLine, warnSkippedLines } from "../common/me
 
 const { hostPower, pathPower } = WEIGHT_DEFAULTS;
 
-export const compact: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "compact",
   usage: "[MAP] [-o MAP]",
   description: `

@@ -7,7 +7,7 @@ import { OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
 import { assertMaps } from "../common/map-arguments.ts";
 
-export const diff: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "diff",
   usage: "BEFORE AFTER",
   description: `

@@ -18,7 +18,7 @@ import { REPORT_OPTIONS, reportOutputs } from "../common/report-files.ts";
 
 const SWEEPS = ["paper", "frontier"] as const satisfies readonly Sweep[];
 
-export const evaluate: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "evaluate",
   usage: "[MAP...] --truth BASE --lookups URIS",
   description: `

@@ -37,7 +37,7 @@ const OPTIONS = {
   "max-shrink": MAX_SHRINK_OPTION,
 } as const satisfies OptionTable;
 
-export const fetch: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "fetch",
   usage: "ARCHIVE-URL [-o MAP]",
   description: `

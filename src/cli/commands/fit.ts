@@ -21,7 +21,7 @@ import { type Command, defineCommand } from "../common/command.ts";
 import type { Io } from "../common/io.ts";
 import { assertMaps } from "../common/map-arguments.ts";
 
-export const fit: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "fit",
   usage: "[MAP]",
   description: `

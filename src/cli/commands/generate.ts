@@ -13,7 +13,7 @@ import { FORCE_OPTION, inputsOf, TMP_OPTION } from "../common/options.ts";
 import { INDEX_OPTIONS, withProgress, WORK_OPTIONS } from "../common/index-options.ts";
 import { readingLines, warnOfDamages, withSkipHint } from "../common/reading-summary.ts";
 
-export const generate: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "generate",
   usage: "[INPUT...] [-o MAP]",
   description: `

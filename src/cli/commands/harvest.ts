@@ -13,7 +13,7 @@ import { choice, option } from "../common/options.ts";
 import { ExitCode } from "../common/io.ts";
 import { Progress } from "../common/messages.ts";
 
-export const harvest: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "harvest",
   usage: "SERVER (--url URL | --search WORD) -o INDEX",
   description: `

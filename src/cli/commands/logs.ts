@@ -5,7 +5,7 @@ import { withProgress, WORK_OPTIONS } from "../common/index-options.ts";
 import { inputsOf, option } from "../common/options.ts";
 import { REPORT_OPTIONS, reportOutputs } from "../common/report-files.ts";
 
-export const logs: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "logs",
   usage: "[FILE...] [--holdings INDEX] [--html REPORT]",
   description: `

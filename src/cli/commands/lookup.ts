@@ -16,7 +16,7 @@ import type { CommandIo } from "../common/messages.ts";
 
 const decoder = new TextDecoder();
 
-export const lookup: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "lookup",
   usage: "MAP [URI...]",
   description: `

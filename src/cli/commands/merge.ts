@@ -8,7 +8,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { withMapSources } from "../../lookup/map-sources.ts";
 
-export const merge: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "merge",
   usage: "MAP... [-o MAP]",
   description: `

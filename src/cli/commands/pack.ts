@@ -25,7 +25,7 @@ import {
   TMP_OPTION,
 } from "../common/options.ts";
 
-export const pack: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "pack",
   usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE]",
   description: `

@@ -7,7 +7,7 @@ import { checkNames, nameOfFile } from "../../publish/serve/map-names.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 
-export const page: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "page",
   usage: "[[ID=]MAP...] -o DIR",
   description: `

@@ -21,7 +21,7 @@ import { INDEX_OPTIONS, withProgress, WORK_OPTIONS } from "../common/index-optio
 import { FORCE_OPTION, misuse, option } from "../common/options.ts";
 import { readingLines, withSkipHint } from "../common/reading-summary.ts";
 
-export const partition: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "partition",
   usage: "[INPUT...] -o RUN",
   description: `

@@ -27,7 +27,7 @@ import { type Command, type CommandValues, defineCommand } from "../common/comma
 import { option } from "../common/options.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
 
-export const route: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "route",
   usage: "URI... --archives FILE",
   description: `

@@ -8,7 +8,7 @@ import { option, FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
 import { LineWriter } from "../common/io.ts";
 import { checkSignal } from "../../interruption.ts";
 
-export const sample: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "sample",
   usage: "[-o FILE]",
   description: `

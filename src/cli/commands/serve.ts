@@ -15,7 +15,7 @@ import {
 } from "../common/server-shell.ts";
 import { guardServiceFiles, openServiceLog, reloader, runService } from "../common/server-shell.ts";
 
-export const serve: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "serve",
   usage: "[ID=]MAP...",
   description: `

@@ -13,7 +13,7 @@ const DEFAULT_POLICIES: readonly string[] = POLICIES.filter(
   (name) => !["maps", "both"].includes(name),
 );
 
-export const simulate: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "simulate",
   usage: "--archives FILE --lookups STREAM",
   description: `

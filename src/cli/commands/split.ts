@@ -10,7 +10,7 @@ import { withMapSources } from "../../lookup/map-sources.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { option } from "../common/options.ts";
 
-export const split: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "split",
   usage: "MAP (--pages N | --max-lines N) -o DIR",
   description: `

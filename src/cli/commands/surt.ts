@@ -11,7 +11,7 @@ import { type Io, LineWriter } from "../common/io.ts";
 
 const decoder = new TextDecoder();
 
-export const surt: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "surt",
   usage: "[URI...]",
   description: `

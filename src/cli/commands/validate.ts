@@ -17,7 +17,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
 
-export const validate: Command = defineCommand({
+export const command: Command = defineCommand({
   name: "validate",
   usage: "[MAP...] | --url ARCHIVE-URL",
   description: `
