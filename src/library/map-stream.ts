@@ -1,4 +1,5 @@
 import { joinBytes } from "../bytes/bytes.ts";
+import { streamChunks } from "../bytes/stream-chunks.ts";
 import { MementoMapError } from "../errors.ts";
 
 /** Takes what is written; await it, so that no more is made than is read. */
@@ -34,24 +35,29 @@ export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
     }
     this.#isRead = true;
     const left = new MementoMapError("MM_INTERRUPTED", "the stream was not read to its end");
-    const channel = new Channel(left);
-    const made = this.#make((block) => channel.write(block)).then(
+    // A write to it lasts until the block is taken, and fails only when the reader has left.
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const write = async (block: Uint8Array): Promise<void> => {
+      if (block.length === 0) return;
+      await writer.write(block).catch(() => {
+        throw left;
+      });
+    };
+    const made = this.#make(write).then(
       (summary) => {
         this.#settle.resolve(summary);
-        channel.end();
+        return writer.close();
       },
       (error: unknown) => {
         this.#settle.reject(error);
-        channel.fail(error);
+        return writer.abort(error);
       },
     );
     try {
-      for (let block = await channel.read(); block !== undefined; block = await channel.read()) {
-        yield block;
-      }
+      yield* streamChunks(readable);
     } finally {
-      channel.leave();
-      await made;
+      await made.catch(() => undefined); // of a stream that was left
     }
   }
 
@@ -79,61 +85,6 @@ export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
       async cancel() {
         await blocks.return();
       },
-    });
-  }
-}
-
-/** Hands blocks from one that writes to one that reads; a write lasts until its block is taken. */
-class Channel {
-  readonly #left: MementoMapError;
-  #block: Uint8Array | undefined;
-  #state: "open" | "ended" | "failed" | "left" = "open";
-  #error: unknown;
-  #wake: () => void = () => undefined;
-
-  /** @param left what a writer gets when the reader has left. */
-  constructor(left: MementoMapError) {
-    this.#left = left;
-  }
-
-  async write(block: Uint8Array): Promise<void> {
-    if (block.length === 0) return;
-    this.#block = block;
-    this.#wake();
-    while (this.#block !== undefined && this.#state === "open") await this.#change();
-    if (this.#state === "left") throw this.#left;
-  }
-
-  async read(): Promise<Uint8Array | undefined> {
-    while (this.#block === undefined && this.#state === "open") await this.#change();
-    const block = this.#block;
-    this.#block = undefined;
-    this.#wake();
-    if (block !== undefined) return block;
-    if (this.#state === "failed") throw this.#error;
-    return undefined;
-  }
-
-  end(): void {
-    if (this.#state === "open") this.#state = "ended";
-    this.#wake();
-  }
-
-  fail(error: unknown): void {
-    if (this.#state === "open") this.#state = "failed";
-    this.#error = error;
-    this.#wake();
-  }
-
-  leave(): void {
-    if (this.#state === "open") this.#state = "left";
-    this.#wake();
-  }
-
-  /** Only one of the two ever waits. */
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
     });
   }
 }

@@ -1,16 +1,11 @@
 import { join } from "node:path";
-import { type ByteSource, readWhole } from "../bytes/byte-source.ts";
-import { compareBytes, countLines, ZERO } from "../bytes/bytes.ts";
+import { countLines } from "../bytes/bytes.ts";
 import { type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
 import type { MapSink } from "../ukvs/writer.ts";
-import { isMementoMapError, MementoMapError } from "../errors.ts";
-import { plainKeyEnd } from "../ukvs/row.ts";
-import { eachRow, openWholeMap } from "./split-map.ts";
+import { MementoMapError } from "../errors.ts";
 import { copyToOutput, type Output, type OutputStreams, withOutput } from "../files/output-file.ts";
 import { mapRecordsIn } from "./output-guard.ts";
-import { ScratchSpill, withTempDir } from "../files/scratch.ts";
-import type { MergeOptions } from "./merge-maps.ts";
-import { FileSource } from "../files/input-file.ts";
+import { withTempDir } from "../files/scratch.ts";
 
 /** Takes a map: its headers, then its rows. States the size of what it was given in `!size`. */
 export class MapOutput implements MapSink {
@@ -44,12 +39,6 @@ export class MapOutput implements MapSink {
     this.#records += records;
     this.#bytes += rows.length;
     await this.#output.write(rows);
-  }
-
-  /** Writes all rows of a file. */
-  async copy(path: string, records: number): Promise<void> {
-    this.#records += records;
-    await copyToOutput(path, { write: (block) => this.write(block, 0) });
   }
 
   /** Fills in the size, when all rows are written. */
@@ -110,70 +99,4 @@ async function filled<T>(
   }
   await map.finish();
   return result;
-}
-
-/**
- * Whether a map has the form that writers produce, so that merging it alone would not change it. Detects
- * this of plain maps only: of others, and of those with a fault, the result is false.
- */
-export async function isCanonicalMap(source: ByteSource, signal?: AbortSignal): Promise<boolean> {
-  try {
-    const reader = await openWholeMap(source, signal);
-    const { headers } = reader;
-    const { keys, values } = headers.fields;
-    if (keys.length !== 1 || values.length !== 1) {
-      await reader.close();
-      return false;
-    }
-    let [isPlain, records, first, next] = [true, 0, source.size, source.size];
-    await eachRow(reader, source.name, (row, isNew) => {
-      const { bytes, start, keyEnd, end, offset } = row;
-      if (records === 0) first = next = offset;
-      // Another 0, such as 0+ or 00, is written as 0.
-      const isOtherZero = bytes[keyEnd + 1] === ZERO && keyEnd + 2 < end;
-      isPlain &&= isNew && offset === next && !isOtherZero && plainKeyEnd(bytes, start, end) !== -1;
-      records++;
-      next = offset + end - start + 1;
-    });
-    // Where lines end in CR LF, or the last one has no end, the next does not begin there.
-    if (!isPlain || next !== source.size) return false;
-    const head = new SizedHead(headers).bytes({ bytes: source.size - first, records });
-    return compareBytes(head, await readWhole(source, 0, first)) === 0;
-  } catch (error) {
-    // Merging it reports the fault.
-    if (isMementoMapError(error) && error.code !== "MM_INTERRUPTED") return false;
-    throw error;
-  }
-}
-
-/**
- * Runs `use` with a map in the form that writers produce: the map merged alone, in a file of the
- * folder `scratch`. Messages call it as the map.
- *
- * @throws as mergeMaps, and MM_IO
- */
-export async function withCanonicalMap<T>(
-  source: FileSource,
-  scratch: string,
-  options: MergeOptions,
-  use: (canonical: FileSource) => Promise<T>,
-): Promise<T> {
-  const path = join(scratch, "canonical.ukvs");
-  // Loaded when it is needed, which is rare.
-  const { mergeMaps } = await import("./merge-maps.ts");
-  const streams = { stdout: process.stdout, isScratch: true, force: true };
-  const spill = new ScratchSpill(join(scratch, "sorted"));
-  try {
-    await withMapOutput(path, streams, (output) =>
-      mergeMaps([source], output, { ...options, spill }),
-    );
-  } finally {
-    spill.close();
-  }
-  const canonical = await FileSource.open(path, source.name);
-  try {
-    return await use(canonical);
-  } finally {
-    await canonical.close();
-  }
 }

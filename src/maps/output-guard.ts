@@ -18,25 +18,8 @@ import { mapHeadOf } from "../ukvs/head.ts";
 import { rowLayout } from "../ukvs/row.ts";
 import { decompressedHead, wholeLinesOf } from "../input/file-inputs.ts";
 
-/** What a file is, by its first bytes. */
-type FileKind =
-  | "empty"
-  | "map"
-  | "packed"
-  | "run"
-  | "learnt"
-  | "page"
-  | "index"
-  | "archive"
-  | "log"
-  | "answers"
-  | "list"
-  | "json"
-  | "text"
-  | "binary";
-
-/** In words, for messages. */
-const KIND_NAMES: Readonly<Record<FileKind, string>> = {
+/** What a file is, by its first bytes; in words, for messages. */
+const KIND_NAMES = {
   empty: "an empty file",
   map: "a map",
   packed: "a packed map",
@@ -52,6 +35,7 @@ const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   text: "a text",
   binary: "binary data",
 };
+type FileKind = keyof typeof KIND_NAMES;
 
 /** The first bytes of WARC, ARC and Parquet files. ZIP has control characters, as other binary data. */
 const ARCHIVE = /^(?:WARC\/\d|filedesc:\/\/|PAR1)/;
@@ -121,24 +105,8 @@ export async function mapRecordsIn(path: string): Promise<boolean> {
   }
 }
 
-/** What a command writes. */
-type OutputKind =
-  | "map"
-  | "packed"
-  | "any map"
-  | "run"
-  | "page"
-  | "index"
-  | "list"
-  | "cuts"
-  | "answers"
-  | "report"
-  | "log"
-  | "learnt"
-  | "folder";
-
-/** What a file may be that an output of a kind replaces. */
-const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
+/** What a command writes, and what a file may be that such an output replaces. */
+const REPLACEABLE = {
   map: ["map"],
   packed: ["packed"],
   "any map": ["map", "packed"],
@@ -154,7 +122,8 @@ const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
   log: ["log", "text"],
   learnt: ["learnt"],
   folder: [],
-};
+} as const satisfies Readonly<Record<string, readonly FileKind[]>>;
+type OutputKind = keyof typeof REPLACEABLE;
 
 /** A file that is to be written. */
 export interface GuardedOutput {
@@ -242,14 +211,15 @@ async function guardFile(
   }
   if (same.length > 0) return;
   const found = await fileKind(path);
-  if (found === "empty" || REPLACEABLE[kind].includes(found)) return;
+  const replaceable: readonly FileKind[] = REPLACEABLE[kind];
+  if (found === "empty" || replaceable.includes(found)) return;
   for (const input of inputs) {
     if (input.stats.isDirectory() && (await isWithin(path, input.path))) {
       throw refusal(path, `is in the folder ${input.path}, which is read; write to another file`);
     }
   }
   if (force) return refuseParts(path, stats, inputs);
-  const [expected] = REPLACEABLE[kind];
+  const [expected = "text"] = replaceable;
   const fault = `already exists and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
   const advice =
     SERVICE_ADVICE.get(kind) ??

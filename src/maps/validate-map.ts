@@ -1,4 +1,4 @@
-import { compareWithin, CR, DELETE, markLength, SPACE, TAB } from "../bytes/bytes.ts";
+import { CR, DELETE, markLength, SPACE, TAB } from "../bytes/bytes.ts";
 import { type LineBatch, lineBatches, lineBytes } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
 import { plainKeyEnd, rowLayout } from "../ukvs/row.ts";
@@ -130,31 +130,20 @@ class Validation {
    * is none, or the number of lines.
    */
   #passPlainRows({ bytes, starts, ends, count, firstLine }: LineBatch, from: number): number {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    let keyStart = -1;
-    let keyEnd = -1;
     let i = from;
     for (; i < count; i++) {
       const start = starts[i];
       const end = plainKeyEnd(bytes, start, ends[i]);
       if (end === -1 || bytes[ends[i]] === CR) break;
-      const comparison =
-        keyStart === -1
-          ? this.#lastKey.compareTo(bytes, start, end)
-          : compareWithin(view, keyStart, keyEnd, start, end);
-      if (comparison >= 0) break;
-      keyStart = start;
-      keyEnd = end;
+      if (this.#lastKey.compareTo(bytes, start, end) >= 0) break;
+      this.#lastKey.remember(bytes, start, end);
+      this.line = firstLine + i;
       if (this.#inclusion !== undefined) {
         const { mementos } = parseFrequency(decoder.decode(bytes.subarray(end + 1, ends[i])));
-        this.#inclusion.add(firstLine + i, bytes, start, end, mementos);
+        this.#inclusion.add(this.line, bytes, start, end, mementos);
       }
     }
     this.#records += i - from;
-    if (keyStart !== -1) {
-      this.line = firstLine + i - 1;
-      this.#lastKey.remember(bytes, keyStart, keyEnd);
-    }
     return i;
   }
 

@@ -2,10 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
-import { isCanonicalMap } from "../../src/maps/map-output.ts";
 import { pageChunks, planPages, type SplitSize } from "../../src/maps/split-map.ts";
-import { anyMap } from "../support/any-map.ts";
-import { sized, unsized } from "../support/sized-map.ts";
 import { lookupSurt, rows } from "../lookup/map-arbitraries.ts";
 import { collected, decode, encode, mapText, merged } from "./map-files.ts";
 import { cases } from "../support/cases.ts";
@@ -36,36 +33,6 @@ const size: fc.Arbitrary<SplitSize> = fc.oneof(
   fc.record({ pages: fc.integer({ min: 1, max: 6 }) }),
   fc.record({ maxLines: fc.integer({ min: 1, max: 6 }) }),
 );
-
-describe("isCanonicalMap", () => {
-  const isCanonical = (map: Uint8Array): Promise<boolean> => isCanonicalMap(new MemorySource(map));
-
-  it("knows the maps that merging alone does not change", async () => {
-    const writers = sized(
-      `${HEADERS.join("\n")}\ncom,* 2\ncom,a)/ 1\ncom,a)/b/* 4+/2\ncom,b)/ 0\n`,
-    );
-    expect(await isCanonical(encode(writers))).toBe(true);
-    const others = ["\n", " 1", "com", "!id ", "\ncom,b)/ 0", "records", "/2"].map((part) =>
-      writers.replace(part, part === "\n" ? "\r\n" : `${part}0`),
-    );
-    for (const other of [...others, writers.slice(0, -1), `${writers}\n`, unsized(writers), ""]) {
-      expect([other, await isCanonical(encode(other))]).toEqual([other, false]);
-    }
-  });
-
-  it("says so of no map that merging changes", async () => {
-    await fc.assert(
-      fc.asyncProperty(anyMap(4), async ({ bytes }) => {
-        const text = decode(bytes);
-        const written = await merged(text).catch(() => "");
-        for (const map of [text, sized(written)]) {
-          const isChanged = (await merged(map).catch(() => "")) !== unsized(map);
-          expect(isChanged && (await isCanonical(encode(map)))).toBe(false);
-        }
-      }),
-    );
-  });
-});
 
 describe("planPages and pageChunks", () => {
   it("give pages that merge into the same bytes, in whatever order they come", async () => {

@@ -1,13 +1,12 @@
 import { formatAmount } from "../../format.ts";
 import { join } from "node:path";
 import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../maps/split-map.ts";
-import { isCanonicalMap, withCanonicalMap } from "../../maps/map-output.ts";
+import { withCanonicalMap } from "../../maps/canonical-map.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { withMapSources } from "../../lookup/map-sources.ts";
-import { withTempDir } from "../../files/scratch.ts";
 import { option } from "../common/options.ts";
 
 export const command: Command = defineCommand({
@@ -75,12 +74,8 @@ between sites rather than within one, if that costs little.
       });
       return pages;
     };
-    const plan = await withMapSources([path], { io }, async ([source]) =>
-      (await isCanonicalMap(source, signal))
-        ? writePages(source)
-        : withTempDir({ interrupt: io.interrupt }, (scratch) =>
-            withCanonicalMap(source, scratch, { signal }, writePages),
-          ),
+    const plan = await withMapSources([path], { io }, ([source]) =>
+      withCanonicalMap(source, io.interrupt, writePages),
     );
     const records = plan.pages.reduce((sum, page) => sum + page.records, 0);
     const pages = plan.pages.length;
