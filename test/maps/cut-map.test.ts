@@ -19,7 +19,7 @@ import { openMapFile } from "../../src/lookup/open-map-file.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { readMap } from "../../src/aggregate/route/kept-map.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
-import { collected, encode, mapText, mergedWith } from "../maps/map-files.ts";
+import { collected, encode, mapText, mergedWith } from "./map-files.ts";
 import { type Row, rows } from "../lookup/map-arbitraries.ts";
 import { fileServer } from "../support/file-server.ts";
 import { runCli } from "../support/run-cli.ts";

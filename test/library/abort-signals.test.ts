@@ -10,15 +10,10 @@ import { type ByteSource, MemorySource } from "../../src/bytes/byte-source.ts";
 import { FileSource } from "../../src/files/input-file.ts";
 import { FetchClient } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
-import { compactMap } from "../../src/compact/compact-map.ts";
-import { diffMaps } from "../../src/maps/diff-maps.ts";
-import { generateMap } from "../../src/generate/generate-map.ts";
 import { MapSearch } from "../../src/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
-import { mergeMaps } from "../../src/maps/merge-maps.ts";
 import { pageChunks, planPages } from "../../src/maps/split-map.ts";
 import { surveyMap } from "../../src/maps/map-survey.ts";
-import { validateMap } from "../../src/maps/validate-map.ts";
 import {
   analyzeFiles,
   checkPublisher,
@@ -43,7 +38,6 @@ import {
 } from "../../src/node.ts";
 import * as web from "../../src/index.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
-import { analyzeIndex } from "../study/analyze/analyze-index.ts";
 import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { scriptedUpstream } from "../support/scripted-upstream.ts";
@@ -106,7 +100,6 @@ async function drain(chunks: AsyncIterable<unknown>): Promise<void> {
 }
 
 const never = (): Promise<undefined> => new Promise(() => undefined);
-const SINK = { write: () => Promise.resolve() };
 
 type Run = (signal: AbortSignal, reached: () => void) => Promise<unknown>;
 
@@ -124,18 +117,6 @@ const OF_STREAMS: Readonly<Record<string, Run>> = {
   createRouter: (signal, reached) =>
     createRouter([archive("a")], { maps: { a: slowly(MAP, reached) }, signal }),
   readTimeMap: (signal, reached) => readTimeMap(slowly(MAP, reached), { signal }),
-  validateMap: (signal, reached) => drain(validateMap(slowly(MAP, reached), { signal })),
-  compactMap: (signal, reached) => drain(compactMap(slowly(MAP, reached), { signal })),
-  diffMaps: async (signal, reached) => {
-    const maps = ["a", "b"].map((name) => ({ name, chunks: slowly(MAP, reached) }));
-    await drain((await diffMaps(maps[0], maps[1], { signal })).records);
-  },
-  generateMap: (signal, reached) =>
-    generateMap([{ name: "a", chunks: slowly(CDXJ, reached) }], { signal }),
-  analyzeIndex: (signal, reached) =>
-    analyzeIndex([{ name: "a", chunks: slowly(CDXJ, reached) }], { signal }),
-  mergeMaps: (signal, reached) =>
-    mergeMaps([slowSource(MAP, reached), slowSource(MAP, reached)], SINK, { signal }),
   surveyMap: (signal, reached) => surveyMap(slowSource(MAP, reached), { signal }),
   planPages: (signal, reached) => planPages(slowSource(MAP, reached), { pages: 2 }, { signal }),
   writeStaticSite: (signal, reached) =>
@@ -240,9 +221,8 @@ describe("a signal that was aborted before", () => {
   );
 
   it("ends without a reason of its own too", async () => {
-    await expect(
-      OF_STREAMS["generateMap"](AbortSignal.abort(), () => undefined),
-    ).rejects.toMatchObject(INTERRUPTED);
+    const work = OF_STREAMS["generate"](AbortSignal.abort(), () => undefined);
+    await expect(work).rejects.toMatchObject(INTERRUPTED);
   });
 });
 
