@@ -52,9 +52,22 @@ export function answerOf(
   return { result, mementos, status: status ?? (isHit ? 200 : 404), origin, ageSeconds, ...fault };
 }
 
-/** A response that is of no use: of another status than 200 and 404, or with a fault. */
-export function uselessAnswer(status: number, fault: ArchiveFault = NO_FAULT): ArchiveAnswer {
+function uselessAnswer(status: number, fault: ArchiveFault = NO_FAULT): ArchiveAnswer {
   return { ...failedAnswer(fault), status, origin: "network" };
+}
+
+/** A response without a body of use: 404 says that there is nothing. */
+export function answerOfStatus(status: number): ArchiveAnswer {
+  return status === 404 ? answerOf(NO_MEMENTOS) : uselessAnswer(status);
+}
+
+/** A response that cannot be read. */
+export function unreadable(
+  status: number,
+  failure: "bad-timemap" | "no-memento",
+  fault: string,
+): ArchiveAnswer {
+  return uselessAnswer(status, { code: "MM_BAD_INPUT", failure, fault });
 }
 
 /** No response, because of this. */

@@ -1,7 +1,7 @@
 import { MementoMapError, quote } from "../../errors.ts";
 import { tryParseDatetime } from "../../memento/datetime.ts";
 import { MementoList, sendableUri } from "../../memento/memento-list.ts";
-import { answerOf, uselessAnswer } from "./answer.ts";
+import { answerOf, answerOfStatus, unreadable } from "./answer.ts";
 import { type Asking, type Reading, resolved } from "./timemap.ts";
 
 /** A CDX server, and where its captures are replayed. */
@@ -63,13 +63,11 @@ export async function readCdx(
     status === 200 ? write : undefined,
   );
   const { status, headers, url } = head;
-  if (status === 404) return { answer: answerOf(new MementoList()), headers };
-  if (status !== 200) return { answer: uselessAnswer(status), headers };
+  if (status !== 200) return { answer: answerOfStatus(status), headers };
   take(rest);
   if (fault !== undefined) {
     const message = `the answer is not one of a CDX server; it has ${quote(fault, 40)}`;
-    const what = { code: "MM_BAD_INPUT", failure: "bad-timemap", fault: message } as const;
-    return { answer: uselessAnswer(status, what), headers };
+    return { answer: unreadable(status, "bad-timemap", message), headers };
   }
   return { answer: answerOf(resolved(mementos, url), { status }), headers };
 }

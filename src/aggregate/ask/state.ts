@@ -55,13 +55,8 @@ export class ArchiveCounters {
   staleAnswers = 0;
   /** Bytes of bodies, decompressed. */
   bytes = 0;
-  /** By reason. */
-  readonly failures: Record<FailureReason, number> = noFailures();
-}
-
-function noFailures(): Record<FailureReason, number> {
-  // One entry for each, so that none is missing.
-  return Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<
+  /** By reason; one entry for each, so that none is missing. */
+  readonly failures = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<
     FailureReason,
     number
   >;

@@ -3,7 +3,7 @@ import type { ResponseHead } from "../../http/client.ts";
 import { formatHttpDate, tryParseDatetime } from "../../memento/datetime.ts";
 import { asciiBytes, MementoList, sendableUri } from "../../memento/memento-list.ts";
 import { readLinks } from "../../memento/timemap-reader.ts";
-import { answerOf, type ArchiveFault, uselessAnswer } from "./answer.ts";
+import { answerOf, answerOfStatus, unreadable } from "./answer.ts";
 import { absolute, type Asking, type Reading, resolved } from "./timemap.ts";
 
 /** TimeGates that lead to another TimeGate are followed so often. */
@@ -30,19 +30,15 @@ export async function readTimeGate(
       return { answer: answerOf(mementos, { status }), headers: head.headers, timemap };
     const location = locationOf(head, "location");
     if (location === undefined || !isRedirect(status) || step === MAX_STEPS) {
+      // A TimeGate that answers 200 or redirects, and has no memento to name, does not say it has none.
       const answer =
-        status === 404 ? answerOf(new MementoList()) : uselessAnswer(status, faultAt(status));
+        status === 200 || isRedirect(status)
+          ? unreadable(status, "no-memento", "the TimeGate names no memento")
+          : answerOfStatus(status);
       return { answer, headers: head.headers, timemap };
     }
     url = redirectTarget(head.url, location);
   }
-}
-
-/** A TimeGate that answers 200 or redirects, and has no memento to name, does not say it has none. */
-function faultAt(status: number): ArchiveFault | undefined {
-  if (status !== 200 && !isRedirect(status)) return undefined;
-  const fault = "the TimeGate names no memento";
-  return { code: "MM_BAD_INPUT", failure: "no-memento", fault };
 }
 
 /** What a TimeGate names, and where it says the TimeMap is. */

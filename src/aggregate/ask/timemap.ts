@@ -14,7 +14,8 @@ import {
   answerOf,
   type ArchiveFault,
   faultOf,
-  uselessAnswer,
+  answerOfStatus,
+  unreadable,
 } from "./answer.ts";
 
 /** How much of an archive's answer is taken. */
@@ -60,11 +61,12 @@ export async function readTimeMap(asking: Asking, url: string): Promise<Reading>
   const { maxPages, maxMementos } = asking.limits;
   const { head, reading } = await readPage(asking, url, maxMementos);
   const { status, headers } = head;
-  if (status === 404) return { answer: answerOf(new MementoList()), headers };
-  if (reading === undefined) return { answer: uselessAnswer(status), headers };
+  if (reading === undefined) return { answer: answerOfStatus(status), headers };
   const waiting = pageAddresses(reading, head.url);
   if (reading.mementos.count === 0 && pagesToFollow(reading).length === 0 && !isTimeMap(reading)) {
-    return { answer: uselessAnswer(200, notATimeMap(reading)), headers };
+    const has = reading.faults === 0 ? "nothing in it" : quote(reading.firstFault ?? "", 40);
+    const message = `the answer is not a TimeMap; it has ${has}`;
+    return { answer: unreadable(200, "bad-timemap", message), headers };
   }
   const mementos = resolved(reading.mementos, head.url);
   const seen = new Set([url, head.url]);
@@ -120,12 +122,6 @@ async function readPage(
 function isTimeMap({ faults, original, timegate, pages }: TimeMapReading): boolean {
   const isEmpty = original === undefined && timegate === undefined && pages.length === 0;
   return faults === 0 && !isEmpty;
-}
-
-function notATimeMap({ faults, firstFault }: TimeMapReading): ArchiveFault {
-  const has = faults === 0 ? "nothing in it" : quote(firstFault ?? "", 40);
-  const fault = `the answer is not a TimeMap; it has ${has}`;
-  return { code: "MM_BAD_INPUT", failure: "bad-timemap", fault };
 }
 
 function pageAddresses(reading: TimeMapReading, base: string): string[] {
