@@ -10,19 +10,22 @@ import {
   systemClock,
 } from "./session.ts";
 
-/** What one archive did since the start. */
-export interface ArchiveTally {
-  /** Times it was asked; the sum of the three below. */
-  readonly asked: number;
-  readonly hits: number;
-  readonly misses: number;
-  readonly errors: number;
+const NO_ANSWERS = {
+  /** Times the archive was asked; the sum of the three below. */
+  asked: 0,
+  hits: 0,
+  misses: 0,
+  errors: 0,
   /** Times it was not asked. */
-  readonly skipped: number;
+  skipped: 0,
   /** Answers that did not come from the archive itself. */
-  readonly fromCache: number;
-  readonly mementos: number;
-  readonly latencySumMs: number;
+  fromCache: 0,
+  mementos: 0,
+  latencySumMs: 0,
+};
+
+/** What one archive did since the start. */
+export interface ArchiveTally extends Readonly<typeof NO_ANSWERS> {
   /** Half of its last thousand answers took less; undefined before the first. */
   readonly medianMs: number | undefined;
   readonly p99Ms: number | undefined;
@@ -93,16 +96,7 @@ const COUNT_OF = { hit: "hits", miss: "misses", error: "errors" } as const;
 const MOST_LATENCIES = 1000;
 
 class ArchiveCounts {
-  readonly #counts = {
-    asked: 0,
-    hits: 0,
-    misses: 0,
-    errors: 0,
-    skipped: 0,
-    fromCache: 0,
-    mementos: 0,
-    latencySumMs: 0,
-  };
+  readonly #counts = { ...NO_ANSWERS };
   #lastFault: string | undefined;
   /** Of the last answers of the archive itself. */
   readonly #latencies: number[] = [];
@@ -159,24 +153,27 @@ class ArchiveCounts {
   }
 }
 
-/** What routing saved so far, and what it may have cost. */
-export interface RoutingReport {
+const NOTHING_ROUTED = {
   /** Questions that clients asked. */
-  readonly sessions: number;
+  sessions: 0,
   /** Questions to archives that were asked. */
-  readonly asked: number;
+  asked: 0,
   /** Those that maps, times and likelihoods spared: a broadcast would have asked them too. */
-  readonly spared: number;
+  spared: 0,
+  /** How often an archive was asked although it was to be spared, to learn how often that is wrong. */
+  sampled: 0,
+  sampledHits: 0,
+  hits: 0,
+};
+
+/** What routing saved so far, and what it may have cost. */
+export interface RoutingReport extends Readonly<typeof NOTHING_ROUTED> {
   /** The share of a broadcast's questions that were spared, 0 to 1. */
   readonly saved: number;
-  /** How often an archive was asked although it was to be spared, to learn how often that is wrong. */
-  readonly sampled: number;
-  readonly sampledHits: number;
   /** How often a spared archive would have had mementos; undefined before anything was sampled. */
   readonly missRate: Share | undefined;
   /** An estimate of the answers with mementos among the requests that were spared. */
   readonly missedHits: Share | undefined;
-  readonly hits: number;
   /** Hits as a share of hits and missed hits: what maps keep of a broadcast's answers. */
   readonly recall: Share | undefined;
 }
@@ -197,7 +194,7 @@ const SPARED: ReadonlySet<RouteReason> = new Set([
  * A sampled archive that fails to answer says nothing either way and does not count.
  */
 export class RoutingEstimate implements SessionObserver {
-  readonly #counts = { sessions: 0, asked: 0, spared: 0, sampled: 0, sampledHits: 0, hits: 0 };
+  readonly #counts = { ...NOTHING_ROUTED };
 
   began({ decisions }: Session): void {
     const counts = this.#counts;

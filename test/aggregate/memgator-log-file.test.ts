@@ -39,52 +39,35 @@ describe("MemgatorLogFile", () => {
     file.slept(ia, 5);
     file.close();
     const stamp = "2016/06/09 12:00:00.123000";
-    const event = (
-      origin: string,
-      role: string,
-      info: string,
-      start: string,
-      stop: string,
-    ): string =>
-      `BENCHMARK: ${stamp} 1465473600123456789 {"origin": "${origin}", "role": "${role}", "info": "${info}", "start": ${start}, "end": ${stop}}`;
-    const [start, stop, last] = [
-      "1465473600123500000",
-      "1465473601323500000",
-      "1465473601358000000",
-    ];
+    const at = {
+      start: "1465473600123500000",
+      answer: "1465473601323500000",
+      end: "1465473601358000000",
+    };
+    type Moment = keyof typeof at;
+    const event = (origin: string, role: string, info: string, from: Moment, to: Moment): string =>
+      `BENCHMARK: ${stamp} 1465473600123456789 {"origin": "${origin}", "role": "${role}", "info": "${info}", "start": ${at[from]}, "end": ${at[to]}}`;
+    const fetched = (id: string, info: string): string =>
+      event(id, "timemapfetch", `${info} - Duration: 1.2s`, "start", "answer");
+    const [all, sorted] = ["AGGREGATOR", "42 Mementos accumulated and sorted - Duration: 34.5ms"];
     expect(readFileSync(path, "utf8").trimEnd().split("\n")).toEqual([
-      event("AGGREGATOR", "createsess", "Session created - Duration: 0s", start, start),
+      event(all, "createsess", "Session created - Duration: 0s", "start", "start"),
       `INFO: ${stamp} Aggregating Mementos for http://example.org/`,
-      event("ia", "timemapfetch", "TimeMap fetched from Archive ia - Duration: 1.2s", start, stop),
+      fetched("ia", "TimeMap fetched from Archive ia"),
       event(
         "ia",
         "extractmementos",
         "42 Mementos extracted from Archive ia - Duration: 0s",
-        stop,
-        stop,
+        "answer",
+        "answer",
       ),
       `INFO: ${stamp} ia => Success: 42 mementos`,
-      event(
-        "loc",
-        "timemapfetch",
-        "Response error in Archive loc, Status: 404 - Duration: 1.2s",
-        start,
-        stop,
-      ),
+      fetched("loc", "Response error in Archive loc, Status: 404"),
       `INFO: ${stamp} loc => Response error: 404`,
-      event("pt", "timemapfetch", "Network error in Archive pt - Duration: 1.2s", start, stop),
+      fetched("pt", "Network error in Archive pt"),
       `ERROR: ${stamp} main.go:0: pt => Network error: no whole answer within 60 s`,
-      event(
-        "AGGREGATOR",
-        "aggregate",
-        "42 Mementos accumulated and sorted - Duration: 34.5ms",
-        stop,
-        last,
-      ),
-      event("SESSION", "timemap", "Complete session - Duration: 1.235s", start, last).replace(
-        "1.234s",
-        "1.235s",
-      ),
+      event(all, "aggregate", sorted, "answer", "end"),
+      event("SESSION", "timemap", "Complete session - Duration: 1.235s", "start", "end"),
       `INFO: ${stamp} Total Mementos: 42 in 1.235s`,
       `INFO: ${stamp} ia => Dormant after 5 consecutive failures`,
     ]);

@@ -2,7 +2,7 @@ import { type Answers, KNOWN, type PrefixCounts, rowOf, type Table } from "./cou
 import { LEVEL, LEVELS, type Prefixes, SHAPES } from "./prefixes.ts";
 
 /** How many answers the estimate of the prefix above counts for. */
-const SHRINKAGE = 3;
+const SHRINKAGE = 6;
 const SHRINKAGE_OF_ORIGINAL = 0.3;
 
 /** How many answers are known for the longest prefix: 1, 2 to 3, 4 to 15, more. */

@@ -96,16 +96,16 @@ describe("Learner", () => {
     const distinct = fc.uniqueArray(fc.record({ surt: surts, mementos: fc.nat(1) }), {
       selector: ({ surt }) => surt,
     });
+    const hosts = ["com,", "org,", "uk,co,"].flatMap((prefix) => [
+      `${prefix}a)/other`,
+      `${prefix}b)/other`,
+    ]);
     fc.assert(
       fc.property(distinct, (all) => {
         const counted = (list: typeof all): string[] => {
           const learner = learnerOf();
           for (const one of list) learner.observe({ archive: "a", ...one });
-          // Folders are counted from their second lookup on; hosts and what is above, always.
-          return ["com,", "org,", "uk,co,"].map((prefix) => {
-            const hosts = ["a", "b"].map((name) => `${prefix}${name})/other`);
-            return hosts.map((surt) => hostCounts(learner, surt)).join();
-          });
+          return hosts.map((surt) => reasonOf(learner, surt));
         };
         expect(counted(all.toReversed())).toEqual(counted(all));
       }),
@@ -192,44 +192,34 @@ describe("Learner", () => {
     expect(after).toBeLessThan(0.3);
   });
 
-  it("takes hints: a probability, and what an archive collects", () => {
-    const learner = new Learner(
-      [
-        { id: "likely", probability: 0.6 },
-        { id: "national", scope: ["pt,", "com,sapo)/noticias/"] },
-      ],
-      { memoryBytes: 2 ** 20, now: () => NOW },
-    );
+  it("takes hints: a probability, and what an archive collects, until it knows better", () => {
+    const hinted = [
+      { id: "likely", probability: 0.6 },
+      { id: "national", scope: ["pt,", "com,sapo)/noticias/"] },
+      { id: "small", scope: ["pt,"], probability: 0.01 },
+      { id: "other" },
+    ];
+    const learner = new Learner(hinted, { memoryBytes: 2 ** 20, now: () => NOW });
     learner.look("pt,example)/a");
     expect(learner.chanceOf(0)).toBeCloseTo(0.6, 2);
     expect(learner.chanceOf(1)).toBeGreaterThan(0.2);
+    expect(learner.chanceOf(2)).toBeGreaterThan(learner.chanceOf(3));
     learner.look("com,sapo)/noticias/1");
     expect(learner.chanceOf(1)).toBeGreaterThan(0.2);
     learner.look("com,sapo)/desporto/1");
     expect(learner.chanceOf(1)).toBeLessThan(0.01);
-  });
-
-  it("counts no hint among the lookups of a reason, and takes none as a reason to spare", () => {
-    const learner = new Learner([{ id: "a", scope: ["pt,"], probability: 0.01 }, { id: "b" }], {
-      memoryBytes: 2 ** 20,
-      now: () => NOW,
-    });
-    const reasonOf = (surt: string): string => {
-      learner.look(surt);
-      return learner.explain(0);
-    };
     const nothing = "nothing is known of it but what the list of archives says";
-    expect(reasonOf("pt,example)/a")).toBe(nothing);
-    expect(reasonOf("com,example)/a")).toBe(nothing);
-    learner.look("pt,example)/a");
-    expect(learner.chanceOf(0)).toBeGreaterThan(learner.chanceOf(1));
-    for (let i = 0; i < 3; i++) learner.observe({ archive: "a", surt: `pt,x${i})/`, mementos: i });
-    expect(reasonOf("pt,example)/a")).toBe("2 of 3 lookups under pt found anything");
-    expect(reasonOf("com,example)/a")).toBe("2 of 3 lookups found anything");
+    expect(reasonOf(learner, "pt,example)/a", 2)).toBe(nothing);
+    expect(reasonOf(learner, "com,example)/a", 2)).toBe(nothing);
+    for (let i = 0; i < 3; i++) {
+      learner.observe({ archive: "small", surt: `pt,x${i})/`, mementos: i });
+    }
+    expect(reasonOf(learner, "pt,example)/a", 2)).toBe("2 of 3 lookups under pt found anything");
+    expect(reasonOf(learner, "com,example)/a", 2)).toBe("2 of 3 lookups found anything");
   });
 });
 
-function hostCounts(learner: Learner, surt: string): string {
+function reasonOf(learner: Learner, surt: string, archive = 0): string {
   learner.look(surt);
-  return learner.explain(0);
+  return learner.explain(archive);
 }

@@ -72,24 +72,6 @@ describe("RecallPolicy", () => {
     );
   });
 
-  it("asks everything before anything is known", () => {
-    const learner = new Learner([{ id: "a" }, { id: "b" }], { recall: 0.9, memoryBytes: 2 ** 18 });
-    learner.look("com,x)/");
-    learner.begin();
-    expect(learner.decide(0).isAsked).toBe(true);
-    expect(learner.decide(1).isAsked).toBe(true);
-  });
-
-  it("counts a preview as no lookup", () => {
-    const learner = new Learner([{ id: "a" }], { recall: 0.9, memoryBytes: 2 ** 18 });
-    learner.look("com,x)/");
-    learner.begin();
-    learner.decide(0);
-    const seen = learner.policy.seen.data.slice();
-    learner.preview(0);
-    expect(learner.policy.seen.data).toEqual(seen);
-  });
-
   it("says how little is known as long as exploration has found nothing", () => {
     const learner = new Learner([{ id: "a" }, { id: "b" }], {
       recall: 0.9,
