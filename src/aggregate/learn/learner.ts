@@ -30,30 +30,6 @@ export interface LearnerOptions {
   readonly onStaleMap?: ((archive: string, stale: StaleMap) => void) | undefined;
 }
 
-/** What an archive answered. */
-export interface Observation {
-  /** The id of the archive. */
-  readonly archive: string;
-  /** The SURT of the original, with its query. */
-  readonly surt: string;
-  /** 0 for a miss. */
-  readonly mementos: number;
-  /** How likely the archive was to be queried; default 1. */
-  readonly propensity?: number | undefined;
-  /** The logit that was predicted; default what would be predicted now. */
-  readonly logit?: number | undefined;
-  /** Whether the archive was queried for what can be learnt, and is not part of a sample. */
-  readonly isAside?: boolean | undefined;
-  /** Whether every archive was queried, as in a log: nothing follows for what is kept. */
-  readonly isOutside?: boolean | undefined;
-  /** Whether more follows from it than what the archive has of this original; default true. */
-  readonly isTeaching?: boolean | undefined;
-  /** Where a map of the archive said present, how likely that made it. */
-  readonly mapLikelihood?: number | undefined;
-  /** What the map of the archive said, where it has one that is fresh. */
-  readonly map?: MapWord | undefined;
-}
-
 /** What is decided about an archive. With a propensity below 1 it is queried to explore only. */
 export interface LearntDecision {
   readonly logit: number;
@@ -64,6 +40,22 @@ export interface LearntDecision {
   readonly isAside: boolean;
   /** Where the map of the archive said present, how likely that made it. */
   readonly mapLikelihood: number | undefined;
+}
+
+/** What an archive answered, and why it was queried: by default certainly, with the logit predicted now. */
+export interface Observation extends Partial<LearntDecision> {
+  /** The id of the archive. */
+  readonly archive: string;
+  /** The SURT of the original, with its query. */
+  readonly surt: string;
+  /** 0 for a miss. */
+  readonly mementos: number;
+  /** Whether every archive was queried, as in a log: nothing follows for what is kept. */
+  readonly isOutside?: boolean | undefined;
+  /** Whether more follows from it than what the archive has of this original; default true. */
+  readonly isTeaching?: boolean | undefined;
+  /** What the map of the archive said, where it has one that is fresh. */
+  readonly map?: MapWord | undefined;
 }
 
 /** How much was saved and kept, up to a number of lookups. */

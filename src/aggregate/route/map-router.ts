@@ -190,18 +190,10 @@ export class MapRouter implements Router {
     const { learner, sampleShare = 0.01 } = this.#options;
     // Only a client has every archive queried where there is a learner.
     if (learner === undefined || reason === "broadcast") return;
+    const { surt: original, isTeaching } = lookup;
+    const told = { archive: archive.id, surt: original, mementos, isTeaching, map };
     const propensity = reason === "sampled" ? sampleShare : 1;
-    learner.observe({
-      archive: archive.id,
-      surt: lookup.surt,
-      mementos,
-      logit: learnt?.logit,
-      propensity: learnt?.propensity ?? propensity,
-      isAside: learnt?.isAside ?? true,
-      isTeaching: lookup.isTeaching,
-      mapLikelihood: learnt?.mapLikelihood,
-      map,
-    });
+    learner.observe({ propensity, isAside: true, ...learnt, ...told });
   }
 
   route(request: RouteRequest): readonly Decision[] {
