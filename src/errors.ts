@@ -108,6 +108,15 @@ export function isMementoMapError(error: unknown): error is MementoMapError {
   return error instanceof Error && error.name === "MementoMapError" && "code" in error;
 }
 
+/** Runs `read`, whose faults get the place, which it does not know. */
+export function located<T>(position: Position, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw isMementoMapError(error) ? error.at(position) : error;
+  }
+}
+
 /** Shows untrusted text in a message: quoted, escaped, and cut to a readable length. */
 export function quote(text: string, maxLength: number = 80): string {
   const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;

@@ -1,9 +1,4 @@
-import {
-  formatDatetimeKey,
-  formatRecord,
-  parseDatetimeKey,
-  parseRecord,
-} from "../../src/ukvs/record.ts";
+import { formatRecord, parseDatetimeKey, parseRecord } from "../../src/ukvs/record.ts";
 import { formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
 import { formatHeader, parseHeader } from "../../src/ukvs/header.ts";
 import { mustEqual, outcomeOf, utf8 } from "../check.ts";
@@ -15,8 +10,7 @@ const FIELDS = [
 ];
 
 export const target: TargetDefinition = {
-  holds:
-    "headers, records, frequencies and datetime keys that are read can be written and read again",
+  holds: "headers, records and frequencies that are read can be written and read again",
   seeds: () => [
     '!fields {"keys":["surt","datetime"],"values":["frequency"]}',
     "@meta 0 {name:'x', a:[1,2,],}",
@@ -41,7 +35,7 @@ export const target: TargetDefinition = {
       );
     }
     stable("frequency", text, parseFrequency, formatFrequency);
-    stable("datetime key", text, parseDatetimeKey, formatDatetimeKey);
+    outcomeOf(() => parseDatetimeKey(text));
   },
 };
 

@@ -3,7 +3,7 @@ import type { InputStreams } from "../files/input-file.ts";
 import { withTempDir } from "../files/scratch.ts";
 import type { Interrupt } from "../interruption.ts";
 import type { MapOutput } from "../maps/map-output.ts";
-import { withPartMark } from "../ukvs/part-mark.ts";
+import { withPartMark } from "../ukvs/head.ts";
 import { rangesBetween } from "./cuts.ts";
 import { type MapDescription, mapHeaders, MapRows } from "./map-rows.ts";
 import type { SortedKeyRuns } from "./partition.ts";

@@ -1,4 +1,4 @@
-import { MementoMapError, isMementoMapError, quote } from "../errors.ts";
+import { located, MementoMapError, quote } from "../errors.ts";
 import {
   addFrequencies,
   formatFrequency,
@@ -6,6 +6,7 @@ import {
   isPresent,
   parseFrequency,
 } from "../ukvs/frequency.ts";
+import { textOfLine } from "../ukvs/head.ts";
 import { isJsonObject } from "../ukvs/header.ts";
 import {
   contains,
@@ -42,7 +43,6 @@ export function verdictOf({ present, frequency = "" }: KeyAnswer, into: Verdict)
 const encoder = new TextEncoder();
 const UNKNOWN = "/";
 const ALL_TIME: DatetimeRange = {};
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 // How wide a statement is. The narrower ones are asked first: a total speaks only where they do not
 // decide.
@@ -82,25 +82,12 @@ export function decide(
   layout: RowLayout,
   period?: DatetimeRange,
 ): KeyAnswer {
-  try {
-    const records = rows.map(({ bytes, start, end }) =>
-      parseRecord(textOf(bytes.subarray(start, end)), layout.fields),
+  return located({ source: layout.source }, () => {
+    const statements = rows.flatMap(({ bytes, start, end }) =>
+      statementsOf(parseRecord(textOfLine(bytes, start, end), layout.fields), layout),
     );
-    const statements = records.flatMap((record) => statementsOf(record, layout));
     return { key, ...answerOf(statements, period) };
-  } catch (error) {
-    throw isMementoMapError(error) ? error.at({ source: layout.source }) : error;
-  }
-}
-
-function textOf(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch (error) {
-    throw new MementoMapError("MM_BAD_LINE", "the line looks binary: it is not UTF-8", {
-      cause: error,
-    });
-  }
+  });
 }
 
 function answerOf(

@@ -1,6 +1,6 @@
 import { type ByteSource, readWhole, SharedRead, SourceLines } from "../bytes/byte-source.ts";
 import { byteString, commonPrefix, compareRanges, LF } from "../bytes/bytes.ts";
-import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { located, MementoMapError } from "../errors.ts";
 import { checkSignal } from "../interruption.ts";
 import { coveringKey, FORM, type Form, MISSING, NONE } from "../surt/covering-keys.ts";
 import type { Key } from "../surt/lookup-key.ts";
@@ -372,8 +372,11 @@ export class SortedSource implements KeySource {
     const starts: number[] = [];
     let first: Uint8Array | undefined;
     let last: Uint8Array | undefined;
-    for (let at = 0; at < lines.length; at = row.next) {
-      if (!this.#readRow(lines, at, row)) continue;
+    const { source, fields } = this.#layout;
+    const read = (): boolean => readRow(lines, at, lines.length, fields, row);
+    let at = 0;
+    for (; at < lines.length; at = row.next) {
+      if (!located({ source }, read)) continue;
       const key = lines.subarray(at, row.keyEnd);
       this.#requireOrder(last, key);
       first ??= key;
@@ -395,14 +398,6 @@ export class SortedSource implements KeySource {
     this.#requireOrder(known[place - 1]?.last, first);
     if (place < known.length) this.#requireOrder(last, known[place].first);
     known.splice(place, 0, { number, first: first.slice(), last: last.slice() });
-  }
-
-  #readRow(lines: Uint8Array, at: number, row: Row): boolean {
-    try {
-      return readRow(lines, at, lines.length, this.#layout.fields, row);
-    } catch (error) {
-      throw isMementoMapError(error) ? error.at({ source: this.#source.name }) : error;
-    }
   }
 
   #requireOrder(before: Uint8Array | undefined, key: Uint8Array): void {

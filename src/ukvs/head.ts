@@ -1,5 +1,5 @@
 import { compareBytes, markLength } from "../bytes/bytes.ts";
-import { isMementoMapError, MementoMapError, type Position, quote } from "../errors.ts";
+import { located, MementoMapError, type Position, quote } from "../errors.ts";
 import {
   checkSize,
   DEFAULT_FIELDS,
@@ -15,7 +15,7 @@ import {
 import { lineEnd, nextLine } from "./row.ts";
 import type { SourceLines } from "../bytes/byte-source.ts";
 import { parseFrequency } from "./frequency.ts";
-import { parseRecord } from "./record.ts";
+import { parseRecord, skipBlanks } from "./record.ts";
 
 /** What the `page` member of `!meta` says. */
 export interface PageMark {
@@ -27,7 +27,7 @@ export interface PageMark {
 }
 
 /**
- * Reads what a header says about pages; undefined for a map that is whole. A part (see part-mark.ts) is
+ * Reads what a header says about pages; undefined for a map that is whole. A part is
  * a page that does not say which keys it has.
  *
  * @throws MM_BAD_HEADER when it makes no sense.
@@ -49,6 +49,22 @@ export function pageMark(headers: UkvsHeaders, source: string): PageMark | undef
     ...(typeof first === "string" ? { first } : {}),
     ...(typeof last === "string" ? { last } : {}),
   };
+}
+
+/**
+ * The same headers with a mark, in a `!meta` of its own, which says that the rows are those of one range of
+ * keys of a map, made apart from the others: the keys from `from` on and before `to`.
+ */
+export function withPartMark(
+  headers: UkvsHeaders,
+  part: {
+    readonly number: number;
+    readonly of: number;
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+  },
+): UkvsHeaders {
+  return headers.with({ name: "meta", value: { part } });
 }
 
 /** The same headers, of the whole map, without `!size`. A `!meta` that says nothing else goes. */
@@ -182,7 +198,7 @@ export class HeadReader {
   readonly #list: Header[] = [];
   #line = 1;
   #bodyOffset = 0;
-  #firstRow: string | undefined;
+  #firstRow: Uint8Array | undefined;
   /** Bytes that {@link takeLines} took. */
   #taken = 0;
 
@@ -210,38 +226,36 @@ export class HeadReader {
 
   /** Takes a line, behind which comes that at `next`; says whether headers may follow. */
   take(bytes: Uint8Array, start: number, end: number, next: number): boolean {
-    if (!isBlank(bytes, start, end)) {
+    if (skipBlanks(bytes, start, end) < end) {
       if (!startsHeader(bytes[start])) {
         refuseForeignFile(bytes.subarray(start), this.#list, this.#source);
-      }
-      const text = located(this.#position, () => textOfLine(bytes, start, end));
-      if (!startsHeader(bytes[start])) {
-        this.#firstRow = text;
+        this.#firstRow = bytes.slice(start, end);
         return false;
       }
-      this.#list.push(located(this.#position, () => parseHeader(text)));
+      const header = located(this.#position, () => parseHeader(textOfLine(bytes, start, end)));
+      this.#list.push(header);
       this.#bodyOffset = next;
     }
     this.#line++;
     return true;
   }
 
-  finish(recordsOffset: number): MapHead {
+  /** The headers that were taken, and how many bytes come before the rows at least. */
+  headers(): Pick<MapHead, "headers" | "bodyOffset"> {
     const headers = located({ source: this.#source }, () => new UkvsHeaders(this.#list));
-    if (this.#firstRow !== undefined) checkFirstRow(this.#firstRow, headers, this.#position);
+    return { headers, bodyOffset: this.#bodyOffset };
+  }
+
+  /** What was taken, and the first row looked at. */
+  finish(recordsOffset: number): MapHead {
+    const { headers } = this.headers();
+    const row = this.#firstRow;
+    if (row !== undefined) located(this.#position, () => checkFirstRow(row, headers));
     return { headers, bodyOffset: this.#bodyOffset, recordsOffset, recordsLine: this.#line };
   }
 
   get #position(): Position {
     return { source: this.#source, line: this.#line };
-  }
-}
-
-function located<T>(position: Position, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw isMementoMapError(error) ? error.at(position) : error;
   }
 }
 
@@ -254,11 +268,6 @@ export function textOfLine(bytes: Uint8Array, start: number, end: number): strin
       cause: error,
     });
   }
-}
-
-function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] > 0x20) return false;
-  return true;
 }
 
 /**
@@ -280,14 +289,11 @@ export function refuseCut(head: MapHead, size: number, source: string): void {
  *
  * @throws MM_BAD_LINE and MM_BAD_FREQUENCY for what is not a row of a map
  */
-function checkFirstRow(line: string, headers: UkvsHeaders, position: Position): void {
+function checkFirstRow(row: Uint8Array, headers: UkvsHeaders): void {
+  const line = textOfLine(row, 0, row.length);
   if (headers.namesFields) return;
-  try {
-    const [frequency] = parseRecord(line, DEFAULT_FIELDS).values;
-    if (frequency !== undefined) parseFrequency(frequency);
-  } catch (error) {
-    throw isMementoMapError(error) ? error.at(position) : error;
-  }
+  const [frequency] = parseRecord(line, DEFAULT_FIELDS).values;
+  if (frequency !== undefined) parseFrequency(frequency);
 }
 
 /** When a map says that its index last changed, in milliseconds since 1970; undefined: it does not say. */

@@ -102,23 +102,18 @@ export function formatHeader(header: Header): string {
   return line;
 }
 
-export interface FormatHeadersOptions {
-  /** `bytes`: sorted, as in a sorted file; `given`: in the order of the list. Default `bytes`. */
-  readonly order?: "bytes" | "given";
-}
-
 /**
  * Writes header lines in strict JSON, `!fields` in place of the older `!keys`. `!size` is left out: it
  * is about the bytes of one file, and `SizedHead` writes it.
  */
-export function formatHeaders(headers: UkvsHeaders, options: FormatHeadersOptions = {}): string[] {
+export function formatHeaders(headers: UkvsHeaders): string[] {
   const hasFields = headers.list.some((header) => header.name === "fields");
   const lines = headers.list.flatMap((header) => {
     if (header.name === SIZE_HEADER) return [];
     if (header.name !== "keys") return [formatHeader(header)];
     return hasFields ? [] : [formatHeader({ name: "fields", value: headers.fields })];
   });
-  return options.order === "given" ? lines : sortedByBytes(lines);
+  return sortedByBytes(lines);
 }
 
 /** Header lines in strict JSON and byte order, each with its end, without `!size`. */

@@ -1,25 +1,16 @@
 import { compareWithin, markLength } from "../bytes/bytes.ts";
 import { type LineBatch, lineBatches, lineBytes, type LineOptions } from "../bytes/lines.ts";
-import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
+import { isMementoMapError, located, MementoMapError, type Position } from "../errors.ts";
 import {
   compareColumns,
   duplicateKey,
   LastKey,
   notSorted,
   parseRecord,
-  skipBlanks,
   type UkvsRecord,
 } from "./record.ts";
-import {
-  checkSize,
-  type Fields,
-  type Header,
-  isMap,
-  parseHeader,
-  refuseForeignFile,
-  startsHeader,
-  UkvsHeaders,
-} from "./header.ts";
+import { HeadReader } from "./head.ts";
+import { checkSize, type Fields, isMap, type UkvsHeaders } from "./header.ts";
 import { readRow, Row } from "./row.ts";
 import { interruptibleChunks } from "../interruption.ts";
 
@@ -154,18 +145,22 @@ export async function readUkvs(
   const source = options.source ?? "input";
   const input = new CountedBytes(interruptibleChunks(chunks, options.signal));
   const lines = lineBatches(input.chunks(), options);
-  const list: Header[] = [];
+  const head = new HeadReader(source);
+  let bytesRead = 0;
   try {
     for (;;) {
-      const next = await lines.next();
-      if (next.done === true) return new UkvsReader(headersOf(list, source), lines, input, options);
-      const records = readHeaders(next.value, list, input, source);
-      if (records < next.value.count) {
-        const { bytes, starts } = next.value;
-        refuseForeignFile(bytes.subarray(starts[records]), list, source);
-        const pending = { batch: next.value, from: records };
-        return new UkvsReader(headersOf(list, source), lines, input, options, pending);
+      const { value: batch, done } = await lines.next();
+      let from = 0;
+      for (; batch !== undefined && from < batch.count; from++) {
+        const { bytes, starts, ends, firstLine } = batch;
+        bytesRead += lineBytes(batch, from);
+        if (firstLine + from === 1) starts[from] += markLength(bytes.subarray(starts[from]));
+        if (!head.take(bytes, starts[from], ends[from], bytesRead)) break;
       }
+      if (done !== true && from === batch.count) continue;
+      const { headers, bodyOffset } = head.headers();
+      const pending = done === true ? undefined : { batch, from };
+      return new UkvsReader(headers, lines, { input, bodyOffset }, options, pending);
     }
   } catch (error) {
     await lines.return();
@@ -173,13 +168,9 @@ export async function readUkvs(
   }
 }
 
-/** Counts the bytes of an input, and those of them that are headers. */
+/** Counts the bytes of an input. */
 class CountedBytes {
   total = 0;
-  /** Up to the end of the last header. */
-  head = 0;
-  /** Of all lines looked at while there may be headers. */
-  linesRead = 0;
   readonly #chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
   constructor(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
@@ -194,6 +185,12 @@ class CountedBytes {
   }
 }
 
+/** An input whose records begin at `bodyOffset`. */
+interface ReadInput {
+  readonly input: CountedBytes;
+  readonly bodyOffset: number;
+}
+
 /** Lines of a batch that are not headers, from `from` on. */
 interface PendingLines {
   readonly batch: LineBatch;
@@ -204,7 +201,7 @@ interface PendingLines {
 export class UkvsReader {
   readonly headers: UkvsHeaders;
   readonly #lines: AsyncGenerator<LineBatch, void, undefined>;
-  readonly #input: { readonly total: number; readonly head: number };
+  readonly #read: ReadInput;
   readonly #options: ReadUkvsOptions;
   readonly #source: string;
   #pending: PendingLines | undefined;
@@ -213,13 +210,13 @@ export class UkvsReader {
   constructor(
     headers: UkvsHeaders,
     lines: AsyncGenerator<LineBatch, void, undefined>,
-    input: { readonly total: number; readonly head: number },
+    read: ReadInput,
     options: ReadUkvsOptions,
     pending?: PendingLines,
   ) {
     this.headers = headers;
     this.#lines = lines;
-    this.#input = input;
+    this.#read = read;
     this.#options = options;
     this.#source = options.source ?? "input";
     this.#pending = pending;
@@ -251,8 +248,9 @@ export class UkvsReader {
         yield records;
       }
       if (this.#options.checkSize !== false) {
-        const { total, head } = this.#input;
-        checkSize(this.headers.size, { bytes: total - head, records: count }, this.#source);
+        const { input, bodyOffset } = this.#read;
+        const found = { bytes: input.total - bodyOffset, records: count };
+        checkSize(this.headers.size, found, this.#source);
       }
     } finally {
       await this.close();
@@ -269,7 +267,8 @@ export class UkvsReader {
     for await (const batch of this.batches()) {
       for (let i = 0; i < batch.count; i++) {
         const text = textOf(batch, batch.keyStarts[i], batch.restEnds[i]);
-        yield withPosition(this.#source, batch.lines[i], () => parseRecord(text, fields));
+        const position = { source: this.#source, line: batch.lines[i] };
+        yield located(position, () => parseRecord(text, fields));
       }
     }
   }
@@ -322,53 +321,6 @@ export class UkvsReader {
   }
 }
 
-/** Adds the headers at the start of a batch to the list; returns the first line after them. */
-function readHeaders(
-  batch: LineBatch,
-  list: Header[],
-  input: CountedBytes,
-  source: string,
-): number {
-  const { bytes, starts, ends, firstLine } = batch;
-  for (let i = 0; i < batch.count; i++) {
-    input.linesRead += lineBytes(batch, i);
-    if (firstLine + i === 1) starts[i] += markLength(bytes.subarray(starts[i], ends[i]));
-    const start = starts[i];
-    const end = ends[i];
-    if (skipBlanks(bytes, start, end) === end) continue;
-    if (!startsHeader(bytes[start])) return i;
-    list.push(
-      withPosition(source, firstLine + i, () => parseHeader(decodeLine(bytes, start, end))),
-    );
-    input.head = input.linesRead;
-  }
-  return batch.count;
-}
-
-function headersOf(list: readonly Header[], source: string): UkvsHeaders {
-  return withPosition(source, undefined, () => new UkvsHeaders(list));
-}
-
-function decodeLine(bytes: Uint8Array, start: number, end: number): string {
-  try {
-    return STRICT_DECODER.decode(bytes.subarray(start, end));
-  } catch (error) {
-    throw new MementoMapError("MM_BAD_LINE", "the line looks binary: it is not UTF-8", {
-      cause: error,
-    });
-  }
-}
-
 function textOf(batch: RecordBatch, start: number, end: number): string {
   return STRICT_DECODER.decode(batch.bytes.subarray(start, end));
-}
-
-/** Runs `read`; its faults get the place, which it does not know. */
-function withPosition<T>(source: string, line: number | undefined, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (isMementoMapError(error)) throw error.at({ source, line });
-    throw error;
-  }
 }

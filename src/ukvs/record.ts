@@ -303,27 +303,6 @@ export function parseDatetimeKey(text: string): DatetimeRange {
   };
 }
 
-/** Writes the shortest key that covers the same time: a range from and until one prefix is that. */
-export function formatDatetimeKey(range: DatetimeRange): string {
-  const { from = "", until = "" } = range;
-  return from === until && from !== "" ? from : `${from}:${until}`;
-}
-
-/**
- * Whether a range holds a time of 14 digits.
- *
- * @throws MementoMapError `MM_BAD_KEY` if `datetime14` is not such a time.
- */
-export function covers(range: DatetimeRange, datetime14: string): boolean {
-  if (datetime14.length !== MAX_LENGTH) throw badKey(datetime14, "expected YYYYMMDDhhmmss");
-  checkPrefix(datetime14, datetime14);
-  const { from, until } = range;
-  return (
-    (from === undefined || datetime14 >= from) &&
-    (until === undefined || datetime14.slice(0, until.length) <= until)
-  );
-}
-
 /** Whether two ranges have a time in common. */
 export function overlap(a: DatetimeRange, b: DatetimeRange): boolean {
   return firstTime(a) <= lastTime(b) && firstTime(b) <= lastTime(a);

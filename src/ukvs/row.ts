@@ -48,8 +48,6 @@ export interface RowLayout {
   /** The name of the map, for messages. */
   readonly source: string;
   readonly fields: Fields;
-  /** The column of the frequency, counted from 0; the key is column 0. */
-  readonly frequencyColumn: number;
   /** The column of the datetime key; -1 when rows have none. */
   readonly datetimeColumn: number;
 }
@@ -79,7 +77,6 @@ export function rowLayout(fields: Fields, source: string): RowLayout {
   return {
     source,
     fields,
-    frequencyColumn: fields.keys.length,
     datetimeColumn: fields.keys.indexOf("datetime"),
   };
 }
