@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
@@ -216,47 +217,20 @@ describe("Parquet files", () => {
   });
   const timeOf = (digits: string): Date =>
     new Date(digits.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, "$1-$2-$3T$4:$5:$6Z"));
-  const column = (name: string, values: unknown[], type?: "STRING" | "TIMESTAMP" | "INT32") => ({
-    name,
-    data: values,
-    ...(type === undefined ? {} : { type }),
-  });
-  const commonCrawl = Buffer.from(
-    parquetWriteBuffer({
-      columnData: [
-        column(
-          "url_surtkey",
-          captures.map((c) => c.key),
-          "STRING",
-        ),
-        column(
-          "url",
-          captures.map((c) => c.url),
-          "STRING",
-        ),
-        column(
-          "url_host_name",
-          captures.map(() => "x"),
-          "STRING",
-        ),
-        column(
-          "fetch_time",
-          captures.map((c) => timeOf(c.date)),
-          "TIMESTAMP",
-        ),
-        column(
-          "fetch_status",
-          captures.map((c) => Number(c.status ?? 0)),
-          "INT32",
-        ),
-        column(
-          "content_mime_type",
-          captures.map((c) => c.mime ?? ""),
-          "STRING",
-        ),
-      ],
-      rowGroupSize: 700,
-    }),
+  const column = (
+    name: string,
+    value: (capture: (typeof captures)[number]) => unknown,
+    type: "STRING" | "TIMESTAMP" | "INT32" = "STRING",
+  ) => ({ name, data: captures.map(value), type });
+  const parquet = (...columnData: ReturnType<typeof column>[]): Buffer =>
+    Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: 700 }));
+  const commonCrawl = parquet(
+    column("url_surtkey", ({ key }) => key),
+    column("url", ({ url }) => url),
+    column("url_host_name", () => "x"),
+    column("fetch_time", ({ date }) => timeOf(date), "TIMESTAMP"),
+    column("fetch_status", ({ status = 0 }) => Number(status), "INT32"),
+    column("content_mime_type", ({ mime = "" }) => mime),
   );
 
   it("are read with Common Crawl's columns", async () => {
@@ -264,9 +238,8 @@ describe("Parquet files", () => {
   });
 
   it("are read by their SURTs where they have no URIs", async () => {
-    const keys = captures.map((capture) => capture.key);
-    const parquet = parquetWriteBuffer({ columnData: [column("url_surtkey", keys, "STRING")] });
-    expect(await rows({ "a.parquet": new Uint8Array(parquet) }, "a.parquet")).toEqual(expected);
+    const keys = parquet(column("url_surtkey", ({ key }) => key));
+    expect(await rows({ "a.parquet": keys }, "a.parquet")).toEqual(expected);
   });
 
   it("are filtered by time and status like any index", async () => {
@@ -278,7 +251,7 @@ describe("Parquet files", () => {
   });
 
   it("without a column of URIs, or damaged, are refused", async () => {
-    const other = Buffer.from(parquetWriteBuffer({ columnData: [column("x", ["y"])] }));
+    const other = parquet(column("x", () => "y"));
     const noUri = await run({ "a.parquet": other }, "a.parquet");
     expect(noUri).toMatchObject({ code: 2, stdout: "" });
     expect(noUri.stderr).toMatch(/no column of URIs or SURTs: .* found x \[MM_BAD_INPUT\]/);
@@ -295,20 +268,10 @@ describe("gzip files", () => {
     const folder = folderWith({ "a.cdxj.gz": data, "b.cdxj.gz": gzipSync(TEXT) });
     const output = join(folder, "map.ukvs");
     const paths = ["a.cdxj.gz", "b.cdxj.gz"].map((name) => join(folder, name));
-    const result = await runCli([
-      "generate",
-      "-q",
-      "--threads",
-      "1",
-      "--tmp",
-      folder,
-      ...paths,
-      "-o",
-      output,
-    ]);
+    const options = ["-q", "--threads", "1", "--tmp", folder, "-o", output];
+    const result = await runCli(["generate", ...options, ...paths]);
     expect(result.code).toBe(2);
     expect(result.stderr).toMatch(/a\.cdxj\.gz: the compressed data is damaged .*\[MM_BAD_INPUT\]/);
-    const { readdirSync } = await import("node:fs");
     expect(readdirSync(folder).sort()).toEqual(["a.cdxj.gz", "b.cdxj.gz"]);
   });
 });

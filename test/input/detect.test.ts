@@ -128,7 +128,7 @@ describe("detectFormat", () => {
       "http://a.com/",
     ]) {
       const format = detectFormat(Buffer.from(text), "auto", "index");
-      expect(parsedRow(lineReader(format), text)).toMatchObject({ kind: "capture" });
+      expect(parsedRow(lineReader(format), text)).toMatch(/^capture /);
     }
   });
 

@@ -3,8 +3,8 @@ import type { LineReader } from "../../src/input/capture.ts";
 
 const KINDS = Object.fromEntries(Object.entries(ROW).map(([name, kind]) => [kind, name]));
 
-/** What a reader makes of a line, as text: the kind of row and the columns it found. */
-export function parsedRow(reader: LineReader, line: string): Record<string, string> {
+/** What a reader makes of a line: `capture key=… uri=… date=… status=… mime=…`, as far as it has them. */
+export function parsedRow(reader: LineReader, line: string): string {
   // Bytes around the line, which no reader may look at.
   const bytes = Buffer.from(
     `before\n${line}\nbehind "x": {"status": "999"} 20990101000000`,
@@ -13,16 +13,12 @@ export function parsedRow(reader: LineReader, line: string): Record<string, stri
   const capture = new Capture();
   reader.take?.(bytes);
   const kind = reader.read(bytes, 7, 7 + line.length, capture);
-  const row: Record<string, string> = { kind: KINDS[kind] ?? "?" };
-  if (kind === ROW.bad) return { ...row, fault: capture.fault };
-  if (kind !== ROW.capture) return row;
-  const note = (name: string, start: number, end: number): void => {
-    if (start !== -1) row[name] = bytes.toString("latin1", start, end);
-  };
-  note("key", capture.keyStart, capture.keyEnd);
-  note("uri", capture.uriStart, capture.uriEnd);
-  note("date", capture.dateStart, capture.dateEnd);
-  note("status", capture.statusStart, capture.statusEnd);
-  note("mime", capture.mimeStart, capture.mimeEnd);
-  return row;
+  if (kind === ROW.bad) return `bad: ${capture.fault}`;
+  if (kind !== ROW.capture) return KINDS[kind] ?? "?";
+  const columns = ["key", "uri", "date", "status", "mime"] as const;
+  const found = columns.flatMap((name) => {
+    const [start, end] = [capture[`${name}Start`], capture[`${name}End`]];
+    return start === -1 ? [] : [` ${name}=${bytes.toString("latin1", start, end)}`];
+  });
+  return `capture${found.join("")}`;
 }

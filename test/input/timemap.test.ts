@@ -80,23 +80,3 @@ describe("TimeMaps", () => {
     });
   });
 });
-
-describe("answers of CDX servers in JSON", () => {
-  const header = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"];
-  const row = ["com,a)/", "20140101000000", "http://a.com/", "text/html", "200", "X", "1"];
-
-  it("are read as an array of rows, with or without a resume key", async () => {
-    expect(await rowsOf([JSON.stringify([header, row, row])])).toEqual(["com,a)/ 2"]);
-    expect(await rowsOf([JSON.stringify([header, row, [], ["com%2Ca"]])])).toEqual(["com,a)/ 1"]);
-    expect(await rowsOf(["[]"])).toEqual([]);
-  });
-
-  it("are read as an object a line", async () => {
-    const line = '{"urlkey": "com,a)/", "timestamp": "20140101000000", "url": "http://a.com/"}\n';
-    expect(await rowsOf([line + line])).toEqual(["com,a)/ 2"]);
-    await expect(rowsOf([`${line}{"url`])).rejects.toMatchObject({
-      code: "MM_BAD_LINE",
-      position: { source: "timemap", line: 2 },
-    });
-  });
-});
