@@ -212,7 +212,9 @@ describe("WACZ files", () => {
 describe("Parquet files", () => {
   const captures = LINES.map((line) => {
     const [key = "", date = ""] = line.split(" ");
-    const json = JSON.parse(line.slice(key.length + date.length + 2)) as Partial<Record<string, string>>;
+    const json = JSON.parse(line.slice(key.length + date.length + 2)) as Partial<
+      Record<string, string>
+    >;
     return { key, date, url: json["url"], status: json["status"], mime: json["mime"] };
   });
   const timeOf = (digits: string): Date =>
