@@ -1,5 +1,5 @@
 import { looksLikeZipNumIndex } from "../../src/input/line-kind.ts";
-import { parseLocations, ZipNumIndexReader } from "../../src/input/zipnum.ts";
+import { parseLocations, readIndexLine } from "../../src/input/zipnum.ts";
 import { must, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 
@@ -16,10 +16,9 @@ export const target: TargetDefinition = {
     for (const [part, paths] of parseLocations(text)) must(paths.length > 0, "a path", part);
     const lines = text.split("\n");
     looksLikeZipNumIndex(lines[0]);
-    const reader = new ZipNumIndexReader("index.idx");
     for (const line of lines) {
-      const block = reader.read(line);
-      if (block === undefined) continue;
+      const block = readIndexLine(line, { source: "index.idx" });
+      if (block === undefined || typeof block === "string") continue;
       const { offset, length } = block;
       must(offset >= 0 && length >= 0 && Number.isSafeInteger(offset + length), "a block", block);
     }

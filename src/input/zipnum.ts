@@ -1,7 +1,7 @@
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { ioError, MementoMapError, quote } from "../errors.ts";
+import { ioError, MementoMapError, type Position, quote } from "../errors.ts";
 import { addDamage, type DamageLog } from "../bytes/damage.ts";
 import { detectFormat } from "./detect.ts";
 import type { DetectedFormat } from "./formats.ts";
@@ -72,14 +72,16 @@ async function readIndex(
   index: { readonly path: string; readonly source: string; readonly slice?: FileSlice | undefined },
   locate: LocatePart,
 ): Promise<Map<string, ClusterPart>> {
-  const reader = new ZipNumIndexReader(index.source);
   const decoder = new TextDecoder();
   const parts = new Map<string, ClusterPart>();
+  let defaultPart: string | undefined;
   const chunks = decompressed(fileChunks(index), { source: index.source });
-  for await (const { bytes, starts, ends, count } of lineBatches(chunks, index)) {
+  for await (const { bytes, starts, ends, count, firstLine } of lineBatches(chunks, index)) {
     for (let i = 0; i < count; i++) {
-      const block = reader.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
-      if (block !== undefined) await addBlock(block, reader.defaultPart, parts, locate);
+      const text = decoder.decode(bytes.subarray(starts[i], ends[i]));
+      const read = readIndexLine(text, { source: index.source, line: firstLine + i });
+      if (typeof read === "string") defaultPart = read;
+      else if (read !== undefined) await addBlock(read, defaultPart, parts, locate);
     }
   }
   return parts;
@@ -259,69 +261,42 @@ interface ZipNumBlock {
 }
 
 /**
- * Reads the lines of a ZipNum index in order; give `defaultPart` of the result to blocks without
- * a part.
+ * Reads a line of a ZipNum index: a block; or the file, that a `!meta` line names, of blocks that name
+ * none; undefined for other headers and blank lines.
  *
- * @throws MM_BAD_LINE for any other line, with its number.
+ * @throws MM_BAD_LINE for any other line.
  */
-export class ZipNumIndexReader {
-  readonly #source: string;
-  #line = 0;
-  /** The file that a `!meta` line names. */
-  defaultPart: string | undefined;
-
-  constructor(source: string) {
-    this.#source = source;
-  }
-
-  /** The block that a line describes; undefined for headers and blank lines. */
-  read(text: string): ZipNumBlock | undefined {
-    this.#line++;
-    if (text.trim() === "") return undefined;
-    const tabs = ZIPNUM_TAB_LINE.exec(text);
-    if (tabs !== null) {
-      const [, firstKey = "", part = "", offset, length] = tabs;
-      return this.#block(text, firstKey, part, Number(offset), Number(length));
-    }
-    const meta = ZIPNUM_META.exec(text)?.[1];
-    if (meta !== undefined) {
-      const { filename } = this.#json(meta, text);
-      if (typeof filename === "string") this.defaultPart = filename;
-      return undefined;
-    }
-    if (text.startsWith("!")) return undefined;
-    const [, firstKey, json] = ZIPNUM_JSON_LINE.exec(text) ?? [];
-    if (firstKey === undefined || json === undefined) throw this.#bad(text);
-    const { offset, length, filename } = this.#json(json, text);
-    const part = typeof filename === "string" ? filename : undefined;
-    return this.#block(text, firstKey, part, offset, length);
-  }
-
-  #block(
-    line: string,
-    firstKey: string,
-    part: string | undefined,
-    offset: unknown,
-    length: unknown,
-  ): ZipNumBlock {
-    if (!isCount(offset) || !isCount(length) || !isCount(offset + length)) throw this.#bad(line);
-    return { firstKey, part, offset, length };
-  }
-
-  #json(json: string, line: string): Record<string, unknown> {
-    try {
-      return JSON.parse(json) as Record<string, unknown>; // the pattern has braces around it
-    } catch (cause) {
-      throw this.#bad(line, cause);
-    }
-  }
-
-  #bad(text: string, cause?: unknown): MementoMapError {
-    return new MementoMapError("MM_BAD_LINE", `not a line of a ZipNum index: ${quote(text)}`, {
-      position: { source: this.#source, line: this.#line },
+export function readIndexLine(text: string, position: Position): ZipNumBlock | string | undefined {
+  const bad = (cause?: unknown): MementoMapError =>
+    new MementoMapError("MM_BAD_LINE", `not a line of a ZipNum index: ${quote(text)}`, {
+      position,
       cause,
     });
-  }
+  const parsed = (json: string): Record<string, unknown> => {
+    try {
+      return JSON.parse(json) as Record<string, unknown>; // the patterns have braces around it
+    } catch (cause) {
+      throw bad(cause);
+    }
+  };
+  if (text.trim() === "") return undefined;
+  const [, meta] = ZIPNUM_META.exec(text) ?? [];
+  if (meta !== undefined) return textOrNone(parsed(meta)["filename"]);
+  const [, tabbedKey, tabbedPart, tabbedOffset, tabbedLength] = ZIPNUM_TAB_LINE.exec(text) ?? [];
+  if (tabbedKey === undefined && text.startsWith("!")) return undefined;
+  const [, jsonKey, json] = tabbedKey === undefined ? (ZIPNUM_JSON_LINE.exec(text) ?? []) : [];
+  const firstKey = tabbedKey ?? jsonKey;
+  if (firstKey === undefined) throw bad();
+  const { filename, offset, length } =
+    json === undefined
+      ? { filename: tabbedPart, offset: Number(tabbedOffset), length: Number(tabbedLength) }
+      : parsed(json);
+  if (!isCount(offset) || !isCount(length) || !isCount(offset + length)) throw bad();
+  return { firstKey, part: textOrNone(filename), offset, length };
+}
+
+function textOrNone(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function isCount(value: unknown): value is number {
