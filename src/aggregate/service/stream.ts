@@ -11,39 +11,37 @@ const CHUNK = 5000;
 /** Connections on which nothing comes are cut. */
 const STILL_HERE_MS = 15_000;
 
-/** Events that wait for a client to take them. */
+/** Events that wait for a client to take them. Each is written when the client is ready for it. */
 class EventQueue {
-  #texts: (() => Iterable<string>)[] = [];
-  #wake: () => void = () => undefined;
-  #isOver = false;
-  #error: unknown;
+  readonly #events: (() => Iterable<string>)[] = [];
+  #wake: (isEvent: boolean) => void = () => undefined;
+  #end: { readonly error?: unknown } | undefined;
 
   get length(): number {
-    return this.#texts.length;
+    return this.#events.length;
   }
 
-  /** @param texts called when the client is ready for them. */
   push(texts: () => Iterable<string>): void {
-    this.#texts.push(texts);
-    this.#wake();
+    this.#events.push(texts);
+    this.#wake(true);
   }
 
+  /** Ends after the last event; at once where something is wrong. */
   end(error?: unknown): void {
-    this.#isOver = true;
-    this.#error = error;
-    if (error !== undefined) this.#texts = [];
-    this.#wake();
+    this.#end = { error };
+    if (error !== undefined) this.#events.length = 0;
+    this.#wake(true);
   }
 
   /** The events as they come, and signs of life between them. */
   async *chunks(onEnd: () => void): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       while (true) {
-        const next = this.#texts.shift();
+        const next = this.#events.shift();
         if (next !== undefined) {
           for (const text of next()) yield Buffer.from(text);
-        } else if (this.#isOver) {
-          if (this.#error !== undefined) throw this.#error;
+        } else if (this.#end !== undefined) {
+          if (this.#end.error !== undefined) throw this.#end.error;
           return;
         } else if (!(await this.#something())) {
           yield Buffer.from(": still here\n\n");
@@ -55,14 +53,14 @@ class EventQueue {
   }
 
   /** Whether something comes before it is time for a sign of life. */
-  #something(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), STILL_HERE_MS);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
+  async #something(): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const isEvent = await new Promise<boolean>((resolve) => {
+      this.#wake = resolve;
+      timer = setTimeout(() => resolve(false), STILL_HERE_MS);
     });
+    clearTimeout(timer);
+    return isEvent;
   }
 }
 

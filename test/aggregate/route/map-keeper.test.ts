@@ -49,6 +49,14 @@ function keeping(mementomap: string, options: MapKeeperOptions & { timegate?: st
   };
 }
 
+/** A keeper that has the map, or knows that it cannot be had. */
+async function started(...args: Parameters<typeof keeping>): Promise<Kept> {
+  const kept = keeping(...args);
+  await kept.keeper.start();
+  await kept.keeper.fetched();
+  return kept;
+}
+
 describe("MapKeeper, for a file", () => {
   it("reads it, and reads it again when it changes", async () => {
     const path = join(scratchDir(), "a.ukvs");
@@ -79,8 +87,7 @@ describe("MapKeeper, for a file", () => {
     const rows = Array.from({ length: 10 }, (_, i) => `org,arxiv)/abs/${i} 3\n`);
     const good = await packed(...rows);
     writeFileSync(path, stored(good));
-    const { keeper, failures, routed, state } = keeping(path);
-    await keeper.start();
+    const { keeper, failures, routed, state } = await started(path);
     expect(routed()).toBe("+a in-map");
     const ready = { status: "ready", isPacked: true, keys: 10, bytes: good.length };
     expect(state()).toMatchObject(ready);
@@ -120,8 +127,7 @@ describe("MapKeeper, for a file", () => {
   it("looks by itself", async () => {
     const path = join(scratchDir(), "a.ukvs");
     writeFileSync(path, HAS);
-    const { keeper, routed } = keeping(path, { checkEveryMs: 5 });
-    await keeper.start();
+    const { routed } = await started(path, { checkEveryMs: 5 });
     writeFileSync(path, `${HAS_NOT}com,b)/ 1\n`);
     await expect.poll(routed).toBe("-a not-in-map");
   });
@@ -140,8 +146,7 @@ describe("MapKeeper, for a file", () => {
   ])("keeps the old map when the new one is %s", async (_name, content, message) => {
     const path = join(scratchDir(), "a.ukvs");
     writeFileSync(path, HAS);
-    const { keeper, failures, routed, state } = keeping(path);
-    await keeper.start();
+    const { keeper, failures, routed, state } = await started(path);
     writeFileSync(path, content);
     await keeper.check();
     await keeper.check();
@@ -156,8 +161,7 @@ describe("MapKeeper, for a file", () => {
 
   it("asks an archive whose map cannot be read, and tells it once", async () => {
     const path = join(scratchDir(), "a.ukvs");
-    const { keeper, failures, routed, state } = keeping(path);
-    await keeper.start();
+    const { keeper, failures, routed, state } = await started(path);
     await keeper.check();
     expect(routed()).toBe("+a no-map");
     expect(state()).toMatchObject({ status: "failed", error: expect.stringContaining("MM_IO") });
@@ -171,8 +175,7 @@ describe("MapKeeper, for a file", () => {
     const path = join(scratchDir(), "a.ukvs");
     writeFileSync(path, `!meta {"updated_at":"2018-01-01T00:00:00Z"}\n${HAS_NOT}`);
     let now = Date.parse("2018-01-02T00:00:00Z") - 1;
-    const { keeper, routed, state } = keeping(path, { maxMapAgeMs: 86_400_000, now: () => now });
-    await keeper.start();
+    const { routed, state } = await started(path, { maxMapAgeMs: 86_400_000, now: () => now });
     expect([routed(), state()]).toEqual([
       "-a not-in-map",
       expect.objectContaining({ status: "ready" }),
@@ -194,9 +197,7 @@ describe("MapKeeper, for an address", () => {
     const { url } = await serving(EXAMPLE_MAP);
     const { map, ...more } = { timegate: "http://a.example/", ...placeAt(url) };
     const folder = join(scratchDir(), "new", "folder");
-    const { keeper, failures, routed, state } = keeping(map, { ...more, folder });
-    await keeper.start();
-    await keeper.fetched();
+    const { failures, routed, state } = await started(map, { ...more, folder });
     expect(failures).toEqual([]);
     expect(routed()).toBe("+a in-map");
     expect(state()).toMatchObject({ status: "ready", keys: 6, bytes: EXAMPLE_MAP.length });
@@ -224,9 +225,7 @@ describe("MapKeeper, for an address", () => {
       (await packedBytes(text, { bits: 20 })) ?? new Uint8Array(0);
     let file = await packed(HAS_NOT);
     const site = await serving(file);
-    const { keeper, failures, routed, state } = keeping(site.url);
-    await keeper.start();
-    await keeper.fetched();
+    const { keeper, failures, routed, state } = await started(site.url);
     expect(routed()).toBe("-a not-in-map");
     file = await packed(`${HAS_NOT}${HAS}`);
     writeFileSync(site.path, file);
@@ -244,17 +243,13 @@ describe("MapKeeper, for an address", () => {
   it("does not take a map that came from another address before", async () => {
     const folder = scratchDir();
     const { url } = await serving(EXAMPLE_MAP);
-    const first = keeping(`${url}/maps/map`, { folder });
-    await first.keeper.start();
-    await first.keeper.fetched();
+    const first = await started(`${url}/maps/map`, { folder });
     expect(first.routed()).toBe("+a in-map");
     const away = await serveOnLoopback((_url, response) => {
       response.statusCode = 503;
       response.end();
     });
-    const second = keeping(`${away}/map`, { folder });
-    await second.keeper.start();
-    await second.keeper.fetched();
+    const second = await started(`${away}/map`, { folder });
     expect(second.routed()).toBe("+a no-map");
   });
 
@@ -267,15 +262,11 @@ describe("MapKeeper, for an address", () => {
       response.end(old);
     });
     const options = { folder, maxMapAgeMs: 86_400_000 };
-    const follower = keeping(`${site}/map`, { ...options, isFetching: false });
-    await follower.keeper.start();
-    await follower.keeper.fetched();
+    const follower = await started(`${site}/map`, { ...options, isFetching: false });
     await follower.keeper.refresh();
     expect(follower.state()).toMatchObject({ status: "loading", error: undefined });
     expect(requests).toBe(0);
-    const fetcher = keeping(`${site}/map`, options);
-    await fetcher.keeper.start();
-    await fetcher.keeper.fetched();
+    const fetcher = await started(`${site}/map`, options);
     await follower.keeper.check();
     expect(fetcher.state()).toMatchObject({ status: "ready", keys: 6 });
     // The map is old, but the archive has just said that it is the one to go by.
@@ -287,9 +278,7 @@ describe("MapKeeper, for an address", () => {
     const site = await serveOnLoopback((_url, response) => {
       response.end("!meta {}\norg,arxiv)/* many\n");
     });
-    const { keeper, routed, state } = keeping(`${site}/map`);
-    await keeper.start();
-    await keeper.fetched();
+    const { routed, state } = await started(`${site}/map`);
     expect(routed()).toBe("+a no-map");
     expect(state()).toMatchObject({ status: "failed", error: expect.stringContaining("many") });
   });
@@ -297,9 +286,7 @@ describe("MapKeeper, for an address", () => {
   it("fetches again what the disk has spoilt", async () => {
     const { url } = await serving(EXAMPLE_MAP);
     const folder = scratchDir();
-    const first = keeping(`${url}/`, { folder });
-    await first.keeper.start();
-    await first.keeper.fetched();
+    const first = await started(`${url}/`, { folder });
     await first.keeper.stop();
     writeFileSync(join(folder, "a.ukvs"), EXAMPLE_MAP.replaceAll("*", "\0"));
     const second = keeping(`${url}/`, { folder });
@@ -331,14 +318,13 @@ describe("MapKeeper, when something happens that should not", () => {
     writeFileSync(path, HAS);
     const faults: string[] = [];
     let isBroken = false;
-    const { keeper, routed } = keeping(path, {
+    const { routed } = await started(path, {
       checkEveryMs: 5,
       onFault: (error) => faults.push(error.message),
       onFailure: () => {
         if (isBroken) throw new TypeError("a fault in a timer");
       },
     });
-    await keeper.start();
     isBroken = true;
     writeFileSync(path, "not a map");
     await expect.poll(() => faults.join()).toContain("a fault in a timer");
@@ -356,8 +342,7 @@ describe("MapKeeper, with little memory", () => {
     for (const bytes of [PADDED, gzipSync(PADDED)]) {
       const path = join(scratchDir(), "a.ukvs");
       writeFileSync(path, bytes);
-      const { keeper, routed, failures } = keeping(path, { maxMemoryBytes: 40_000 });
-      await keeper.start();
+      const { routed, failures } = await started(path, { maxMemoryBytes: 40_000 });
       expect(routed()).toBe("+a no-map");
       expect(failures.map(({ code }) => code)).toEqual(["MM_LIMIT"]);
     }
@@ -369,9 +354,7 @@ describe("MapKeeper, with little memory", () => {
       [100_000, "+a no-map"],
       [400_000, "+a in-map"],
     ] as const) {
-      const { keeper, routed } = keeping(url, { maxMemoryBytes });
-      await keeper.start();
-      await keeper.fetched();
+      const { routed } = await started(url, { maxMemoryBytes });
       expect(routed()).toBe(expected);
     }
   });
