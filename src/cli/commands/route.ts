@@ -2,7 +2,6 @@ import { shortened, TEXT_WIDTH } from "../../format.ts";
 import { pastedAddress } from "../../http/original-uri.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
-import { MapKeeper } from "../../aggregate/route/map-keeper.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import {
@@ -11,7 +10,7 @@ import {
   type RouteReason,
   type RouteRequest,
 } from "../../aggregate/route/decision.ts";
-import { MapRouter } from "../../aggregate/route/map-router.ts";
+import { openAggregator } from "../../aggregate/service/open-aggregator.ts";
 import {
   AGGREGATE_OPTIONS,
   ALLOW_PRIVATE_OPTION,
@@ -21,7 +20,7 @@ import {
   routePreferences,
   warnAboutEmptyLogs,
 } from "../common/aggregate-options.ts";
-import { type LearnOptions, openLearner } from "../../aggregate/learn/store.ts";
+import type { LearnOptions } from "../../aggregate/learn/store.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
@@ -120,37 +119,35 @@ async function show(
   options: ShowOptions,
   io: Io,
 ): Promise<ExitCode> {
-  // The same answer every time: no archive is queried to learn something.
-  const { learn } = options;
-  const learning =
-    learn &&
-    (await openLearner(archives, {
+  const { learn, folder, json, quiet, "map-age": maxMapAgeMs } = options;
+  const { interrupt, env } = io;
+  const allowsPrivate = options["allow-private"];
+  const proxies = ProxySettings.of(env);
+  const open = await openAggregator({
+    archives,
+    // The same answer every time: no archive is queried to learn something.
+    sampleShare: 0,
+    learn: learn && {
       ...learn,
-      signal: io.interrupt.signal,
+      signal: interrupt.signal,
       onFault: tell(io),
       isSaving: false,
       random: () => 1,
-    }));
-  const router = new MapRouter(archives, { sampleShare: 0, learner: learning?.learner });
-  const { folder, json, quiet, "map-age": maxMapAgeMs, "allow-private": allowsPrivate } = options;
-  const proxies = ProxySettings.of(io.env);
-  const keeper = new MapKeeper(router, {
-    folder,
-    maxMapAgeMs,
-    fetch: { allowsPrivate, retries: 1, proxies, interrupt: io.interrupt },
-    onFailure: ({ id }, error) => {
-      if (!quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
+    },
+    maps: {
+      folder,
+      maxMapAgeMs,
+      fetch: { allowsPrivate, retries: 1, proxies, interrupt },
+      onFailure: ({ id }, error) => {
+        if (!quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
+      },
     },
   });
-  try {
-    await keeper.start();
-    await keeper.fetched();
-  } finally {
-    await keeper.stop();
-  }
+  await open.keeper.fetched();
+  await open.close();
   let isAnyAsked = false;
   for (const [i, uri] of uris.entries()) {
-    const decisions = router.route({ ...request, uri, isPreview: true });
+    const decisions = open.aggregator.router.route({ ...request, uri, isPreview: true });
     isAnyAsked ||= decisions.some(({ isAsked }) => isAsked);
     const lines = json
       ? [routeJson(uri, decisions)]
