@@ -21,14 +21,6 @@ function byBytes(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** The key of a page, or of what is above it. */
-function rowKey(page: string, end: string): string {
-  const host = page.slice(0, page.indexOf(")"));
-  if (end.startsWith(",")) return host + end;
-  if (end === "*") return `${host})/*`;
-  return end === "/*" && page.endsWith("/") ? `${page}*` : page + end;
-}
-
 function mapOf(held: readonly string[]): Uint8Array {
   const rows = held.toSorted(byBytes).map((text) => `${text} 1\n`);
   return encoder.encode(HEAD + rows.join(""));
@@ -82,48 +74,6 @@ describe("BudgetCompaction", () => {
         },
       ),
       { numRuns: cases(300) },
-    );
-  });
-
-  it("says present of all that the map says it of, whatever rows the map has", async () => {
-    const wild = fc
-      .tuple(
-        key,
-        fc.constantFrom("", "?q=1", "/*", "*", ",*", ",*)/p"),
-        fc.constantFrom(0, 1, 1, 2),
-      )
-      .map(([text, end, count]) => ({ text: rowKey(text, end), count }));
-    const maps = fc.uniqueArray(wild, { minLength: 1, maxLength: 40, selector: (row) => row.text });
-    await fc.assert(
-      fc.asyncProperty(
-        maps,
-        fc.array(key, { maxLength: 40 }),
-        fc.array(key, { minLength: 40, maxLength: 60 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        async (rows, misses, asked, share) => {
-          const lines = rows
-            .toSorted((a, b) => byBytes(a.text, b.text))
-            .map(({ text, count }) => `${text} ${count}\n`);
-          const bytes = encoder.encode(HEAD + lines.join(""));
-          const compaction = await BudgetCompaction.survey(reading(bytes), {
-            misses: new MissList(misses),
-          });
-          const maxRows = Math.max(compaction.leastRows, Math.round(share * rows.length));
-          const small = await compacted(compaction, maxRows);
-          const [before, after] = [MemoryIndex.build(bytes), MemoryIndex.build(small)];
-          const uris = [
-            ...asked,
-            ...asked.map((text) => `${text}?q=1`),
-            ...rows.map((row) => row.text),
-          ];
-          const lost = uris.filter(
-            (text) => before.lookupSurtSync(text).present && !after.lookupSurtSync(text).present,
-          );
-          expect(lost).toEqual([]);
-          expect(rowsOf(small).length).toBeLessThanOrEqual(maxRows);
-        },
-      ),
-      { numRuns: cases(500) },
     );
   });
 

@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { compactMap } from "../../src/compact/compact-map.ts";
@@ -9,8 +8,6 @@ import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { collected } from "../support/chunked.ts";
 import type { OracleRow } from "../support/compaction-oracle.ts";
 import { compactRows, parseRows } from "../support/compaction-oracle.ts";
-import { isBuilt, runBuilt } from "../generate/built-cli.ts";
-import { scratchDir } from "../support/scratch.ts";
 import { sharedData } from "../support/shared-data.ts";
 
 /** Host and path weights, from many rows to few. */
@@ -71,20 +68,6 @@ describe.skipIf(holdings === undefined)(
       for (const [i, weights] of WEIGHTS.entries()) {
         step = await compacted(step, weights);
         expect(Buffer.compare(step, direct[i] ?? map)).toBe(0);
-      }
-    });
-
-    it.skipIf(!isBuilt)("gives the same as a program", async () => {
-      const path = join(scratchDir(), "map");
-      writeFileSync(path, map);
-      for (const i of [1, 3, 4]) {
-        const [host, paths] = WEIGHTS[i];
-        const weights = ["--host-weight", String(host), "--path-weight", String(paths)];
-        const result = await runBuilt(["compact", "-q", ...weights, path]);
-        expect(result).toMatchObject({ code: 0, stderr: "" });
-        const expected = Buffer.from(direct[i] ?? map).toString();
-        expect(result.stdout.replace(/^!size .*\n/m, "") === expected).toBe(true);
-        expect(MemoryIndex.build(Buffer.from(result.stdout)).headers.size).toBeDefined();
       }
     });
 

@@ -4,9 +4,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { naiveRows, rowsOf } from "./naive-map.ts";
 import { scratchDir } from "../support/scratch.ts";
+import { type ProcessResult, spawnCli } from "../support/spawn-cli.ts";
 import { until } from "../support/until.ts";
-import type { Started } from "./built-cli.ts";
-import { isBuilt, runBuilt, startBuilt } from "./built-cli.ts";
 
 const THREADS = [1, 2, 3];
 
@@ -20,7 +19,30 @@ function linesOf(count: number, padding: number): string[] {
   );
 }
 
-describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
+interface World {
+  /** Written to standard input. */
+  readonly stdin?: Uint8Array;
+  /** Leaves standard input open behind what was written to it. */
+  readonly keepsOpen?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts the built command line: Node 20 runs no TypeScript in worker threads. */
+function start(argv: readonly string[], world: World = {}): ReturnType<typeof spawnCli> {
+  const started = spawnCli(argv, undefined, world.env);
+  const { stdin } = started.child;
+  // A process that fails early does not read all of its input.
+  stdin?.on("error", () => undefined);
+  if (world.keepsOpen === true) stdin?.write(world.stdin);
+  else stdin?.end(world.stdin);
+  return started;
+}
+
+function run(argv: readonly string[], world?: World): Promise<ProcessResult> {
+  return start(argv, world).done;
+}
+
+describe("generate on threads", () => {
   it("gives the same bytes for any number of threads, of one file and of many", async () => {
     const folder = scratchDir();
     const lines = linesOf(50_000, 660);
@@ -44,7 +66,7 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
         ...paths,
       ]);
       const maps: string[] = [];
-      for (const argv of runs) maps.push((await runBuilt(argv, { env })).stdout);
+      for (const argv of runs) maps.push((await run(argv, { env })).stdout);
       expect(new Set(maps).size).toBe(1);
       const naive = { originals: options.length > 0, datetimeDigits: options.length > 0 ? 4 : 0 };
       expect(rowsOf(maps[0] ?? "")).toEqual(naiveRows(lines, naive));
@@ -57,7 +79,7 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
     const expected = naiveRows(lines);
     for (const threads of THREADS) {
       const argv = ["generate", "--json", "--memory", "1m", "--threads", String(threads)];
-      const { stdout, stderr } = await runBuilt(argv, { stdin });
+      const { stdout, stderr } = await run(argv, { stdin });
       expect(rowsOf(stdout)).toEqual(expected);
       expect((JSON.parse(stderr) as { runs: number }).runs).toBeGreaterThan(1);
     }
@@ -76,13 +98,13 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
       const argv = ["generate", "-q", "--threads", String(threads), "-o", join(folder, "map")];
       const fault =
         'expected a datetime of 4 to 17 digits behind the key: "the first bad line"; --skip-bad leaves such lines out and counts them [MM_BAD_LINE]\n';
-      expect(await runBuilt(argv, { stdin })).toEqual({
+      expect(await run(argv, { stdin })).toMatchObject({
         code: 2,
         stdout: "",
         stderr: `mementomap: stdin:30001: ${fault}`,
       });
       const [index, good, better] = ["index", "good", "better"].map((name) => join(folder, name));
-      expect(await runBuilt([...argv, index, good, better])).toEqual({
+      expect(await run([...argv, index, good, better])).toMatchObject({
         code: 2,
         stdout: "",
         stderr: `mementomap: ${index}:30001: ${fault}`,
@@ -99,11 +121,11 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
       `if (!require("node:worker_threads").isMainThread) setTimeout(() => process.exit(7), 50);`,
     );
     const argv = ["generate", "-q", "--threads", "2", "--tmp", folder, "-o", join(folder, "map")];
-    const { done } = startBuilt(argv, {
+    const { done } = start(argv, {
       stdin: Buffer.from(linesOf(100_000, 100).join("\n")),
       env: { NODE_OPTIONS: `--require ${dying}` },
     });
-    expect(await done).toEqual({
+    expect(await done).toMatchObject({
       code: 2,
       stdout: "",
       stderr:
@@ -113,54 +135,51 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
   });
 });
 
-describe.skipIf(!isBuilt || process.platform === "win32")(
-  "generate, stopped half-way (needs npm run build)",
-  () => {
-    const OLD_MAP = "com,old)/ 1\n";
+describe.skipIf(process.platform === "win32")("generate, stopped half-way", () => {
+  const OLD_MAP = "com,old)/ 1\n";
 
-    /** Starts a run that waits for more input, with sorted runs in its scratch folder already. */
-    async function startHalfWay(
-      threads: number,
-    ): Promise<Started & { folder: string; scratch: string; map: string }> {
-      const folder = scratchDir();
-      const [scratch, map] = [join(folder, "scratch"), join(folder, "map")];
-      mkdirSync(scratch);
-      writeFileSync(map, OLD_MAP);
-      const started = startBuilt(
-        ["generate", "--memory", "1m", "--threads", String(threads), "--tmp", scratch, "-o", map],
-        { stdin: Buffer.from(linesOf(300_000, 2).join("\n")), keepsOpen: true },
-      );
-      await until(() =>
-        readdirSync(scratch, { recursive: true }).some((name) => String(name).endsWith(".run")),
-      );
-      return { ...started, folder, scratch, map };
-    }
-
-    it.each([
-      ["SIGINT", 1],
-      ["SIGINT", 2],
-      ["SIGTERM", 2],
-    ] as const)(
-      "leaves the old map and nothing else behind: %s, %i threads",
-      async (signal, threads) => {
-        const { child, done, folder, scratch, map } = await startHalfWay(threads);
-        child.kill(signal);
-        expect(await done).toEqual({
-          code: 130,
-          stdout: "",
-          stderr: `mementomap: stopped by ${signal} [MM_INTERRUPTED]\n`,
-        });
-        expect(readdirSync(folder).sort()).toEqual(["map", "scratch"]);
-        expect(readdirSync(scratch)).toEqual([]);
-        expect(readFileSync(map, "utf8")).toBe(OLD_MAP);
-      },
+  /** Starts a run that waits for more input, with sorted runs in its scratch folder already. */
+  async function startHalfWay(
+    threads: number,
+  ): Promise<ReturnType<typeof start> & { folder: string; scratch: string; map: string }> {
+    const folder = scratchDir();
+    const [scratch, map] = [join(folder, "scratch"), join(folder, "map")];
+    mkdirSync(scratch);
+    writeFileSync(map, OLD_MAP);
+    const started = start(
+      ["generate", "--memory", "1m", "--threads", String(threads), "--tmp", scratch, "-o", map],
+      { stdin: Buffer.from(linesOf(300_000, 2).join("\n")), keepsOpen: true },
     );
+    await until(() =>
+      readdirSync(scratch, { recursive: true }).some((name) => String(name).endsWith(".run")),
+    );
+    return { ...started, folder, scratch, map };
+  }
 
-    it("leaves the old map even if it is killed", async () => {
-      const { child, done, map } = await startHalfWay(1);
-      child.kill("SIGKILL");
-      expect(await done).toMatchObject({ code: null, stdout: "" });
+  it.each([
+    ["SIGINT", 1],
+    ["SIGINT", 2],
+    ["SIGTERM", 2],
+  ] as const)(
+    "leaves the old map and nothing else behind: %s, %i threads",
+    async (signal, threads) => {
+      const { child, done, folder, scratch, map } = await startHalfWay(threads);
+      child.kill(signal);
+      expect(await done).toMatchObject({
+        code: 130,
+        stdout: "",
+        stderr: `mementomap: stopped by ${signal} [MM_INTERRUPTED]\n`,
+      });
+      expect(readdirSync(folder).sort()).toEqual(["map", "scratch"]);
+      expect(readdirSync(scratch)).toEqual([]);
       expect(readFileSync(map, "utf8")).toBe(OLD_MAP);
-    });
-  },
-);
+    },
+  );
+
+  it("leaves the old map even if it is killed", async () => {
+    const { child, done, map } = await startHalfWay(1);
+    child.kill("SIGKILL");
+    expect(await done).toMatchObject({ code: null, stdout: "" });
+    expect(readFileSync(map, "utf8")).toBe(OLD_MAP);
+  });
+});

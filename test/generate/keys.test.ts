@@ -145,6 +145,14 @@ describe("rows that are told apart", () => {
     expect((await generate(index.join("\n"), "--distinct")).rows).toEqual(["com,a)/x 3"]);
   });
 
+  it("are split by as many digits of the datetime as they have and --by asks for", async () => {
+    const index = ["201401", "20140126200624", "20140126200624123"].map((date) => row("", date));
+    const rowsBy = async (field: string): Promise<string[]> =>
+      (await generate(index.join("\n"), "--originals", "--by", field)).rows;
+    expect(await rowsBy("datetime:day")).toEqual(["com,a)/ 201401 1/1", "com,a)/ 20140126 2/1"]);
+    expect(await rowsBy("datetime")).toEqual(["com,a)/ 201401 1/1", "com,a)/ 20140126200624 2/1"]);
+  });
+
   it("are revisits, counted unless they are to be skipped", async () => {
     const index = [
       row("", "20140101000000", ', "mime": "text/html"'),

@@ -1,6 +1,5 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DetectedFormat } from "../../src/input/formats.ts";
@@ -142,23 +141,6 @@ describe("a part of a file", () => {
       expect(await mergedRows(scratch, finished)).toEqual(expected);
     }
   });
-
-  it("does not depend on memory: a full table goes to a run, as often as it must", async () => {
-    const scratch = scratchDir();
-    const path = join(scratch, "index");
-    const lines = Array.from(
-      { length: 20_000 },
-      (_, i) => `com,h${(i * 31) % 211})/${(i * 7919) % 9973}?${i % 3} 2014 {}`,
-    );
-    for (const [i, order] of [lines, lines.toSorted()].entries()) {
-      writeFileSync(path, order.join("\n"));
-      const job = makeJob(scratch, { name: `tiny-${i}`, tableBytes: 1 });
-      await readCut(job, path, [0, order.join("\n").length]);
-      const finished = job.finish().runs;
-      expect(finished.length).toBeGreaterThan(5);
-      expect(await mergedRows(scratch, finished)).toEqual(naiveRows(lines));
-    }
-  });
 });
 
 describe("a line that cannot be read", () => {
@@ -179,15 +161,6 @@ describe("a line that cannot be read", () => {
         linesBefore: 6 - before,
       });
     }
-  });
-
-  it("is counted and left out if that is wanted", async () => {
-    const scratch = scratchDir();
-    const path = join(scratch, "index");
-    writeFileSync(path, `${good}bad\n${good}`);
-    const job = makeJob(scratch, { skipBad: true });
-    expect(await readCut(job, path, [0, statSync(path).size])).toMatchObject([{ lines: 3 }]);
-    expect(job.finish().found).toMatchObject({ lines: 3, bad: 1, captures: 2 });
   });
 
   it.each([100, 2 ** 21 - 20, 2 ** 21, 3 * 2 ** 21])(
@@ -241,34 +214,5 @@ describe("a job", () => {
       code: "MM_IO",
       position: { source: join(scratch, "gone", "job-0.run") },
     });
-  });
-
-  it("reads blocks as it reads parts of files", async () => {
-    const scratch = scratchDir();
-    const job = makeJob(scratch);
-    const bytes = Buffer.from("com,a)/b 2014 {}\ncom,a)/ 2014 {}\ncom,a)/b 2015 {}");
-    const buffer = new ArrayBuffer(bytes.length + 10);
-    bytes.copy(new Uint8Array(buffer));
-    const task = { kind: "block", buffer, length: bytes.length, format: CDXJ } as const;
-    expect(await job.read(task)).toMatchObject({ lines: 3, fault: undefined });
-    expect(await mergedRows(scratch, job.finish().runs)).toEqual(["com,a)/ 1", "com,a)/b 2"]);
-  });
-
-  it("reads a compressed file", async () => {
-    const scratch = scratchDir();
-    const path = join(scratch, "index.gz");
-    const lines = Array.from(
-      { length: 100_000 },
-      (_, i) => `com,site${i % 90})/page/${i % 7000} 2014 {"n": ${i}}\n`,
-    );
-    const half = lines.length / 2;
-    const members = [lines.slice(0, half), lines.slice(half)].map((part) =>
-      gzipSync(part.join("")),
-    );
-    writeFileSync(path, Buffer.concat(members));
-    const job = makeJob(scratch);
-    const task = { kind: "file", path, source: path, format: CDXJ } as const;
-    expect(await job.read(task)).toMatchObject({ lines: lines.length, fault: undefined });
-    expect(await mergedRows(scratch, job.finish().runs)).toEqual(naiveRows(lines));
   });
 });

@@ -4,6 +4,7 @@ import { MissList, readMissList } from "../../src/compact/misses.ts";
 import { lookupKey } from "../../src/lookup/lookup-list.ts";
 import { chunked } from "../support/chunked.ts";
 
+const key = fc.string({ unit: fc.constantFrom("a", "b", "/", ")"), minLength: 1, maxLength: 9 });
 const uri = fc.oneof(
   fc.webUrl({ withQueryParameters: true, withFragments: true }),
   fc.constantFrom(
@@ -20,8 +21,24 @@ const uri = fc.oneof(
   ),
 );
 
-describe("readMissList", () => {
-  it("reads the keys of a list of lookups, however it is cut into chunks", async () => {
+describe("a list of misses", () => {
+  it("has each key once, by bytes, and knows which half of the log it came in", () => {
+    fc.assert(
+      fc.property(fc.array(key, { size: "max", maxLength: 5000 }), (keys) => {
+        const { count, bytes, starts, isLate } = new MissList(keys);
+        const sorted = Array.from({ length: count }, (_, i) =>
+          new TextDecoder().decode(bytes.subarray(starts[i], starts[i + 1])),
+        );
+        const distinct = [...new Set(keys)];
+        expect(sorted).toEqual(distinct.toSorted((a, b) => (a < b ? -1 : 1)));
+        const late = new Set(distinct.slice(Math.ceil(distinct.length / 2)));
+        expect([...isLate]).toEqual(sorted.map((text) => Number(late.has(text))));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("is read from a list of lookups, however it is cut into chunks", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(uri, { minLength: 1 }),
