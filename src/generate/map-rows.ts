@@ -20,7 +20,7 @@ import { type Header, UkvsHeaders } from "../ukvs/header.ts";
  * It sorts below every byte of a key, so all originals of a row stand together, right behind the
  * row's own key; in a plain sort `/a?x` comes after `/a/b`.
  */
-export const ORIGINAL_MARK = 1;
+const ORIGINAL_MARK = 1;
 
 /** Stands behind the query, and before the datetime, while captures are told apart. */
 const CAPTURE_MARK = 2;

@@ -11,7 +11,7 @@ export function decode(bytes: Uint8Array): string {
 }
 
 /** A sink that keeps everything, and checks that its writer waits. */
-export class KeepingSink {
+class KeepingSink {
   readonly #chunks: Uint8Array[] = [];
   #isBusy = false;
 

@@ -8,16 +8,6 @@ export interface AnyMap {
   readonly surts: readonly string[];
 }
 
-/** Times to ask for; none asks for all time. */
-export const TIMES: readonly (string | undefined)[] = [
-  undefined,
-  "2013",
-  "2014",
-  "201406",
-  "2015",
-  "2016",
-];
-
 const label = fc.constantFrom("a", "b", "a-b", "a*b", "*a", "a%2ab");
 const host = fc
   .tuple(fc.constantFrom("com", "org", "c*m"), fc.array(label, { maxLength: 3 }))
