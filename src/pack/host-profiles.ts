@@ -66,8 +66,8 @@ interface HostTotals {
   rowCount: number;
   /** Domains with a void, such as `com,cnn,*`, up to their star. */
   readonly voidDomains: string[];
-  /** Whether some key is spelled as older maps spell keys; see `withPresentKeys`. */
-  hasOlderKeys: boolean;
+  /** Whether some key has a query, though the map does not say so; see `withPresentKeys`. */
+  hasOtherKeys: boolean;
 }
 
 /** The hosts of a part of a map; what threads send each other. */
@@ -90,7 +90,7 @@ export class HostProfiles extends HostColumns implements HostTotals {
   readonly depths: Float64Array = new Float64Array(MAX_DEPTH + 1);
   rowCount = 0;
   readonly voidDomains: string[] = [];
-  hasOlderKeys = false;
+  hasOtherKeys = false;
   /** The host of keys without one, if there are any. */
   readonly opaque: HostColumns = new HostColumns(1);
 
@@ -118,7 +118,7 @@ export class HostProfiles extends HostColumns implements HostTotals {
     });
     this.rowCount += part.rowCount;
     this.voidDomains.push(...part.voidDomains);
-    this.hasOlderKeys ||= part.hasOlderKeys;
+    this.hasOtherKeys ||= part.hasOtherKeys;
     return first;
   }
 

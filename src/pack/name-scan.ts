@@ -3,7 +3,6 @@ import {
   COMMA,
   commonPrefix,
   DELETE,
-  isPlainText,
   QUESTION,
   SLASH,
   SPACE,
@@ -25,7 +24,6 @@ import type { MapRow } from "../compact/map-lines.ts";
 import { type HostColumns, HostProfiles, OPAQUE_HOST } from "./host-profiles.ts";
 import { plainKeyEnd, type PlainRowSink, plainRowEnd, startsPlain } from "./map-rows.ts";
 import { LIST, type ListKind, type NameLists } from "./name-log.ts";
-import { hasSlashBeforeQuery, isOlderHost, isOlderOpaque } from "./older-keys.ts";
 
 /** Which rows of a map are packed. */
 export interface RowKinds {
@@ -119,7 +117,6 @@ export class NameScan implements PlainRowSink {
     }
     this.#hash(bytes, start, shared);
     this.#goTo(bytes, start, length, shared);
-    this.profiles.hasOlderKeys ||= !isPlainText(bytes, start, keyEnd);
     const isVoid = frequencyIsZero(bytes, frequencyStart, frequencyEnd);
     this.#addName(isVoid, row.moreKeysEnd > row.moreKeysStart);
   }
@@ -178,9 +175,11 @@ export class NameScan implements PlainRowSink {
     if (!isSameHost) this.#hostEnd = this.#findHostEnd();
     this.#pageEnd = length;
     const mayHaveQuery = hadQuery || (this.#classes & IS_QUESTION) !== 0;
-    if (!mayHaveQuery || this.#hostEnd === OPAQUE) return;
-    const query = key.subarray(0, length).indexOf(QUESTION, this.#hostEnd);
-    if (query >= 0) this.#pageEnd = query;
+    if (!mayHaveQuery) return;
+    const query = key.subarray(0, length).indexOf(QUESTION, Math.max(0, this.#hostEnd));
+    if (query < 0) return;
+    if (!this.#kinds.queries) this.profiles.hasOtherKeys = true;
+    else if (this.#hostEnd !== OPAQUE) this.#pageEnd = query;
   }
 
   /** Where the `)` of the key is, or the end of `com,cnn,*`. */
@@ -196,23 +195,19 @@ export class NameScan implements PlainRowSink {
   /** @param isOfPart whether it is about a part of time. */
   #addName(isVoid: boolean, isOfPart: boolean): void {
     const { profiles } = this;
-    const { queries } = this.#kinds;
     const key = this.#key;
     const length = this.#length;
     const hostEnd = this.#hostEnd;
     const pageEnd = this.#pageEnd;
     const hasQuery = pageEnd < length;
-    // A void of a part of time says nothing of the rest, and one of a query nothing of the page.
-    if (isVoid && (isOfPart || (!queries && hasQuery))) return;
+    // A void of a part of time says nothing of the rest.
+    if (isVoid && isOfPart) return;
     const isOpaque = hostEnd === OPAQUE;
     const isHostWildcard = hostEnd === length;
     const hasPath = !isOpaque && !isHostWildcard;
     const isSpread = hasPath && key[hostEnd - 1] === STAR && key[hostEnd - 2] === COMMA;
     const isBelow = hasPath && !isSpread && key[length - 1] === STAR && key[length - 2] === SLASH;
     const isAnyQuery = hasQuery && length - pageEnd === 2 && key[pageEnd + 1] === STAR;
-    profiles.hasOlderKeys ||= isOpaque
-      ? isOlderOpaque(key.subarray(0, length), queries)
-      : hasQuery && hasSlashBeforeQuery(key, hostEnd + 1, pageEnd);
     this.#goToHost(isOpaque ? 0 : isHostWildcard ? length : hostEnd + 1);
     const hosts = isOpaque ? profiles.opaque : profiles;
     const host = hosts.count - 1;
@@ -232,16 +227,11 @@ export class NameScan implements PlainRowSink {
     } else {
       const depth = this.#depth(isBelow);
       if (!isBelow) profiles.depths[Math.min(depth, MAX_DEPTH)]++;
-      const flag = !queries || !hasQuery ? 0 : isAnyQuery ? FLAG.anyQuery : FLAG.query;
+      const flag = !hasQuery ? 0 : isAnyQuery ? FLAG.anyQuery : FLAG.query;
       list = addRow(hosts, host, profiles, { depth, flag, isBelow, isSpread });
     }
     if (this.#lists === undefined) return;
     const name = isOpaque ? OPAQUE_HOST : host;
-    if (!queries && hasQuery) {
-      const { low, high } = this.#hashOf(pageEnd);
-      this.#lists.add(list, low, high, name);
-      return;
-    }
     const low = finishLow(this.#a, this.#b);
     this.#lists.add(list, low, finishHigh(this.#b, low), name);
   }
@@ -270,7 +260,6 @@ export class NameScan implements PlainRowSink {
     if (end > 0) {
       const host = this.profiles.push(low, high);
       if (this.#isBelowVoid(end)) this.profiles.flags[host] |= FLAG.voids;
-      this.profiles.hasOlderKeys ||= isOlderHost(this.#key, end);
     } else if (opaque.count === 0) opaque.push(low, high);
   }
 

@@ -29,7 +29,7 @@ import {
 import { type PackedBytes, packWithin } from "./pack-within.ts";
 import { countNames, VOID_BYTES } from "./packing.ts";
 import { LIST } from "./name-log.ts";
-import { needsPresentKeys } from "./older-keys.ts";
+import { needsPresentKeys, withPresentKeys } from "./present-keys.ts";
 import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
 import { rolledUpRows } from "./roll-up-parts.ts";
 import { Timeless, timelessHeaders } from "./timeless.ts";
@@ -124,8 +124,6 @@ async function withPackedMap<T>(
         const tools = { sha256, misses, spill, scratch, lanes, options };
         const packed = await new Packing(source, tools).run().catch(async (error: unknown) => {
           if (!needsPresentKeys(error)) throw error;
-          // Loaded when it is needed, which is rare.
-          const { withPresentKeys } = await import("./present-keys.ts");
           return withPresentKeys(source, scratch, { signal: interrupt?.signal }, (map) =>
             new Packing(map, { ...tools, hasPresentKeys: true }).run(),
           );
@@ -218,7 +216,7 @@ interface PackingTools {
   readonly scratch: string;
   readonly lanes: PackLanes;
   readonly options: PackOptions;
-  /** Whether keys are spelled as lookups ask for them. */
+  /** Whether keys are those that lookups ask for, as far as there are such. */
   readonly hasPresentKeys?: boolean | undefined;
 }
 
@@ -348,7 +346,7 @@ class Packing {
       lanes: this.#tools.lanes,
       kinds,
       wantsNames,
-      mayHaveOlderKeys: this.#tools.hasPresentKeys === true,
+      hasPresentKeys: this.#tools.hasPresentKeys,
       memoryBytes: this.#memoryBytes * NAMES_SHARE,
       scratch: this.#scratchPath("names"),
       cut: this.#tools.options.cut,

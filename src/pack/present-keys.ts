@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { compareColumns } from "../ukvs/record.ts";
-import { ioError, systemCode } from "../errors.ts";
+import { ioError, isMementoMapError, systemCode } from "../errors.ts";
 import { FileSource } from "../files/input-file.ts";
 import { askedKey } from "../surt/spelling.ts";
 import { headerText, SIZE_HEADER, UkvsHeaders } from "../ukvs/header.ts";
@@ -10,10 +10,17 @@ import { mergeMaps } from "../maps/merge-maps.ts";
 import { type MergeRow, rowAt } from "../maps/merge-row.ts";
 import { RowCursor } from "../maps/row-cursor.ts";
 import { withMapOutput } from "../maps/map-output.ts";
-import { isOlderKey } from "./older-keys.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+
+/** Thrown for a map whose keys are not those that lookups ask for. */
+export class OtherKeys extends Error {}
+
+/** Whether a map is to be packed by {@link withPresentKeys}. */
+export function needsPresentKeys(error: unknown): boolean {
+  return error instanceof OtherKeys || (isMementoMapError(error) && error.code === "MM_NOT_SORTED");
+}
 
 /**
  * Runs `use` with a map in the form that writers produce, and with every row under all keys that lookups find it
@@ -63,11 +70,10 @@ async function presentParts(
     const rows = new RowCursor(map.batches());
     for (await rows.advance(); !rows.isDone; await rows.advance()) {
       const row = rowAt(rows, 0);
-      const older = isOlderKey(row.bytes, 0, row.keyEnd, fields);
-      const key = older ? decoder.decode(row.bytes.subarray(0, row.keyEnd)) : "";
-      const keys = older ? [askedKey(key, fields)] : [key];
-      found.push(...keys.filter((one) => one !== key).map((one) => withKey(row, one)));
-      if (keys.includes(key)) yield row;
+      const key = decoder.decode(row.bytes.subarray(0, row.keyEnd));
+      const asked = askedKey(key, fields);
+      if (asked === key) yield row;
+      else found.push(withKey(row, asked));
     }
   }
   const rest = await writeMap(join(scratch, "kept.ukvs"), source.name, head, kept());

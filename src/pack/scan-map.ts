@@ -8,7 +8,7 @@ import { wholeMapHeaders } from "../ukvs/head.ts";
 import type { MapNames } from "./build-shards.ts";
 import { HostProfiles } from "./host-profiles.ts";
 import type { PackLanes } from "./pack-job.ts";
-import { OlderKeys } from "./older-keys.ts";
+import { OtherKeys } from "./present-keys.ts";
 import { type MapPart, openFile } from "./map-rows.ts";
 import type { RowKinds } from "./name-scan.ts";
 import type { ScanResult, ScanTask } from "./scan-part.ts";
@@ -28,8 +28,8 @@ export interface ScanOptions {
   readonly lanes: PackLanes;
   readonly kinds: RowKinds;
   readonly wantsNames: boolean;
-  /** Whether keys of older maps are taken as they are. */
-  readonly mayHaveOlderKeys?: boolean | undefined;
+  /** Whether keys are taken as they are. */
+  readonly hasPresentKeys?: boolean | undefined;
   /** Names beyond this go to files in `scratch`. */
   readonly memoryBytes: number;
   /** What the names of these files begin with. */
@@ -62,7 +62,7 @@ const MAX_PARTITION_BITS = 8;
  * it, or where keys are spelled otherwise now.
  *
  * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place; MM_PAGE,
- *   MM_CUT, MM_EMPTY; OlderKeys
+ *   MM_CUT, MM_EMPTY; OtherKeys
  */
 export async function scanMap(source: FileSource, options: ScanOptions): Promise<ScannedMap> {
   const { path, name, size } = source;
@@ -106,7 +106,7 @@ export async function scanMap(source: FileSource, options: ScanOptions): Promise
     const firstHost = profiles.append(hosts);
     return names === undefined ? [] : [{ names, firstHost }];
   });
-  if (profiles.hasOlderKeys && options.mayHaveOlderKeys !== true) throw new OlderKeys();
+  if (profiles.hasOtherKeys && options.hasPresentKeys !== true) throw new OtherKeys();
   const names = partitionBits === undefined ? undefined : { partitionBits, parts: named };
   return { headers, rows, profiles: profiles.finish(), kinds: options.kinds, names };
 }

@@ -1,15 +1,9 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { PackedLookup } from "../../src/lookup/packed-lookup.ts";
-import { isOlderKey } from "../../src/pack/older-keys.ts";
-import { askedKey } from "../../src/surt/spelling.ts";
-import { scanPart } from "../../src/pack/scan-part.ts";
 import { isMementoMapError } from "../../src/errors.ts";
 import { scratchDir } from "../support/scratch.ts";
-import { encode } from "../maps/map-files.ts";
 import { anyMap } from "../lookup/any-map-and-questions.ts";
 import { packedBytes } from "./packed-bytes.ts";
 import { cases } from "../support/cases.ts";
@@ -81,52 +75,3 @@ async function packedOrError(
     return `${error.code} ${error.message}`;
   }
 }
-
-describe("older spellings", () => {
-  it.each([
-    // Lookups find addresses by SURTs with brackets, too.
-    ["::1)/", true],
-    ["::1:8080)/x", true],
-    ["2001:db8::1:ff)/", true],
-    [":1)/", false],
-    ["2001:db8::1:80,*", true],
-    ["4,3,2,::ffff:1)/", true],
-    ["[::1]:8080)/x", false],
-    ["com,a:8080)/(b)/c", false],
-    ["com,a)b)/", true],
-    ["com,a)b,*)/x", true],
-    ["com,a/b)/", true],
-    ["com,a,)/", true],
-    [",com)/", true],
-    [")/x", true],
-    ["com,a)?x=1", true],
-    ["com,a:8080)?x=1", true],
-    ["dns:a?x=1", false],
-    [",*", true],
-    ["com,,*", true],
-    ["[::1)b)/", true],
-    ["com,a?b)/", true],
-    ["com,a)/b/?x=1", true],
-    ["com,a)/?x=1", false],
-    ["com,a)/b?x=/?y", false],
-  ])("knows whether %s is a key of older maps", (key, isOlder) => {
-    const path = join(scratchDir(), "map.ukvs");
-    const bytes = encode(`${key} 1\n`);
-    writeFileSync(path, bytes);
-    const fields = { keys: ["surt"], values: ["frequency"], queries: true };
-    const { hosts } = scanPart({
-      path,
-      source: "map",
-      start: 0,
-      end: bytes.length,
-      fields,
-      kinds: { queries: true, voidDomains: [] },
-      partitionBits: 0,
-      memoryBytes: 2 ** 24,
-      scratch: `${path}.names`,
-    });
-    expect(hosts.hasOlderKeys).toBe(isOlder);
-    expect(isOlderKey(bytes, 0, bytes.length - 3, fields)).toBe(isOlder);
-    expect(isOlder || askedKey(key, { queries: true }) === key).toBe(true);
-  });
-});

@@ -1,6 +1,14 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isPacked, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/bytes.ts";
+import {
+  CLOSE_PAREN,
+  isPacked,
+  isPlainText,
+  QUESTION,
+  QUOTE,
+  SPACE,
+  STAR,
+} from "../../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
@@ -12,7 +20,6 @@ import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
 import type { InputFormat } from "../../input/formats.ts";
 import type { MapStreams } from "../../lookup/map-sources.ts";
 import { withMapOutput } from "../../maps/map-output.ts";
-import { isOlderKey } from "../../pack/older-keys.ts";
 import { askedKey } from "../../surt/spelling.ts";
 import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
 import { mapHeadOf, wholeMapHeaders } from "../../ukvs/head.ts";
@@ -317,7 +324,12 @@ export async function forEachHeld(
 
 /** The keys by which lookups find a row. */
 function keysOf(key: Uint8Array, fields: Fields): Uint8Array[] {
-  if (!isOlderKey(key, 0, key.length, fields)) return [key];
+  const isAsked =
+    isPlainText(key, 0, key.length) &&
+    key[key.length - 1] !== CLOSE_PAREN &&
+    !key.includes(STAR) &&
+    (fields.queries === true || !key.includes(QUESTION));
+  if (isAsked) return [key];
   return [new TextEncoder().encode(askedKey(new TextDecoder().decode(key), fields))];
 }
 

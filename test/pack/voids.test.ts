@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PackedLookup } from "../../src/lookup/packed-lookup.ts";
 import type { PackOptions } from "../../src/pack/pack-files.ts";
-import { packedBytes } from "../pack/packed-bytes.ts";
+import { packedBytes } from "./packed-bytes.ts";
 
 const PAGES = Array.from({ length: 3000 }, (_, i) => `org,h${1000 + (i % 100)})/a/p${i} 2`);
 const TAKEN_DOWN = [

@@ -8,7 +8,7 @@ import type { PackOptions } from "../../src/pack/pack-files.ts";
 import { lookupKeys } from "../../src/surt/covering-keys.ts";
 import { surt } from "../../src/surt/uri-to-surt.ts";
 import { encode } from "../maps/map-files.ts";
-import { packedBytes } from "../pack/packed-bytes.ts";
+import { packedBytes } from "./packed-bytes.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { anyUri } from "../surt/uri-arbitraries.ts";
 import { cases } from "../support/cases.ts";
@@ -145,6 +145,11 @@ describe("a map packed, however its keys are spelled", () => {
       await PackedLookup.of(file ?? new Uint8Array(0), "memory").lookupSurt(asked),
     ];
     expect(answers.map(({ present }) => present)).toEqual([true, true]);
+  });
+
+  it("packs wildcards with queries, which lookups never ask for", async () => {
+    const file = await packedBytes("com,a)/*?x 1\ncom,b)/ 1\n", { bits: 24 });
+    expect(file?.length).toBeGreaterThan(0);
   });
 
   it("does not take a host with an escaped `)/` for a host and a path", () => {

@@ -8,7 +8,7 @@ import { surt as surtOf } from "../../src/surt/uri-to-surt.ts";
 import { archivesOf, mapOf, routerOf } from "../aggregate/route/routing.ts";
 import { anyMap, questions, uriQuestions } from "../lookup/any-map-and-questions.ts";
 import { encode } from "../maps/map-files.ts";
-import { packedBytes } from "../pack/packed-bytes.ts";
+import { packedBytes } from "./packed-bytes.ts";
 import { LinearReading } from "../support/linear-reading.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
