@@ -46,15 +46,16 @@ const ROBOTS = new TextEncoder().encode("/robots.txt");
  * Lines that cannot be read are a finding, not a failure: they are counted, with examples.
  */
 class CaptureScanner implements KeySink<Tally> {
+  readonly #options: ScannerOptions;
+  readonly #table: KeyTable;
+  readonly #drain: () => void;
   readonly #tally: Tally;
   readonly #mimes: ValueCounter;
   readonly #badStatuses: ValueCounter;
   readonly #datetime = new DatetimeCheck();
-  readonly #options: ScannerOptions;
-  readonly #table: KeyTable;
-  readonly #drain: () => void;
   readonly #surt = new CaptureSurt();
   readonly #key = new OriginalKey();
+  readonly #decoder = new TextDecoder();
   #lastMonth = NONE;
   /** Over the bytes that are being read. */
   #view: DataView = new DataView(new ArrayBuffer(0));
@@ -63,7 +64,8 @@ class CaptureScanner implements KeySink<Tally> {
   #originalEnd = NONE;
   /** Of the last original: its place in the grid of paths and queries. */
   #cell = 0;
-  readonly #decoder = new TextDecoder();
+  /** Of the last capture; NONE where it has no such number. */
+  #status = NONE;
 
   constructor(options: ScannerOptions, table: KeyTable, drain: () => void) {
     this.#options = options;
@@ -105,11 +107,14 @@ class CaptureScanner implements KeySink<Tally> {
     tally.mementos += count;
     const statusClass = this.#countStatus(bytes, capture);
     this.#countDatetime(bytes, capture, statusClass);
-    if (capture.mimeStart !== NONE) this.#countMime(bytes, capture, statusClass);
+    if (capture.mimeStart !== NONE) {
+      const mime = unescaped(bytes, capture, capture.mimeStart, capture.mimeEnd);
+      this.#mimes.add(mime, statusClass, count);
+    }
     const month = this.#isEarlier(bytes, capture) ? 0 : this.#datetime.code;
     const isSame = this.#setOriginal(bytes, capture);
     tally.pathQuery[this.#cell] += count;
-    if (this.#isPage(bytes, capture)) this.#sample(bytes, capture);
+    if (this.#status === 200 && this.#isPage(bytes, capture)) this.#sample(bytes, capture);
     if (isSame && month === this.#lastMonth) {
       this.#table.repeat(count);
       return ROW.capture;
@@ -162,77 +167,55 @@ class CaptureScanner implements KeySink<Tally> {
     if (last !== NONE && equalWithin(this.#view, start, end, last, this.#originalEnd)) return true;
     this.#originalStart = start;
     this.#originalEnd = end;
+    const key = this.#key;
     if (isOfUri) {
       const surtEnd = this.#surt.make(bytes, capture);
-      this.#setSurt(this.#surt.bytes, 0, surtEnd);
+      key.setOriginal(this.#surt.bytes, 0, surtEnd);
     } else {
-      this.#setSurt(bytes, start, end);
+      key.setOriginal(bytes, start, end);
     }
+    const { keyLength } = key;
+    const slash = key.bytes.indexOf(SLASH);
+    const hostLength = slash === NONE ? keyLength : Math.min(slash, keyLength);
+    const path = partCount(key.bytes, hostLength, keyLength, SLASH);
+    const parameters = partCount(key.bytes, keyLength + 1, key.originalEnd, AMPERSAND);
+    this.#cell = Math.min(path, GRID_SIZE - 1) * GRID_SIZE + Math.min(parameters, GRID_SIZE - 1);
     return false;
   }
 
-  /** Sets what is the same for all captures of an original. */
-  #setSurt(surt: Uint8Array, start: number, end: number): void {
-    this.#key.setOriginal(surt, start, end);
-    const { bytes, keyLength, originalEnd } = this.#key;
-    let hostLength = 0;
-    while (hostLength < keyLength && bytes[hostLength] !== SLASH) hostLength++;
-    const path = partCount(bytes, hostLength, keyLength, SLASH);
-    const parameters = partCount(bytes, keyLength + 1, originalEnd, AMPERSAND);
-    this.#cell = Math.min(path, GRID_SIZE - 1) * GRID_SIZE + Math.min(parameters, GRID_SIZE - 1);
-  }
-
-  #countStatus(bytes: Uint8Array, capture: Capture): number {
-    const { statusStart: at, statusEnd, count } = capture;
+  /** Counts the status of a capture; returns its class. */
+  #countStatus(bytes: Uint8Array, { statusStart: at, statusEnd, count }: Capture): number {
+    this.#status = NONE;
     const length = statusEnd - at;
     if (at === NONE || length === 0 || (length === 1 && bytes[at] === MINUS)) return NO_STATUS;
     if (length === 3 && isDigit(bytes[at]) && isDigit(bytes[at + 1]) && isDigit(bytes[at + 2])) {
       const [hundreds, tens, ones] = [bytes[at] - 0x30, bytes[at + 1] - 0x30, bytes[at + 2] - 0x30];
-      this.#tally.statusCodes[hundreds * 100 + tens * 10 + ones] += count;
+      this.#status = hundreds * 100 + tens * 10 + ones;
+      this.#tally.statusCodes[this.#status] += count;
       if (hundreds >= 2 && hundreds <= 5) return hundreds - 2;
       if (hundreds === 1) return OTHER_STATUS;
     }
-    this.#badStatuses.add(bytes, at, statusEnd, 0, count);
+    this.#badStatuses.add(bytes.subarray(at, statusEnd), 0, count);
     return OTHER_STATUS;
   }
 
-  #countMime(bytes: Uint8Array, capture: Capture, statusClass: number): void {
-    const { mimeStart, mimeEnd, hasEscapes, count } = capture;
-    if (hasEscapes && bytes.subarray(mimeStart, mimeEnd).includes(BACKSLASH)) {
-      const mime = unescapedBytes(bytes, mimeStart, mimeEnd);
-      this.#mimes.add(mime, 0, mime.length, statusClass, count);
-    } else {
-      this.#mimes.add(bytes, mimeStart, mimeEnd, statusClass, count);
-    }
-  }
-
-  /** Whether the capture is a page that can be shown as an example: 200, HTML, no robots.txt. */
-  #isPage(bytes: Uint8Array, capture: Capture): boolean {
-    if (this.#options.samples === 0) return false;
-    const { statusStart, statusEnd, mimeStart, mimeEnd, uriStart } = capture;
-    if (statusEnd - statusStart !== 3 || uriStart === NONE) return false;
-    if (bytes[statusStart] !== 0x32 || bytes[statusStart + 1] !== 0x30) return false;
-    if (bytes[statusStart + 2] !== 0x30 || !equals(bytes, mimeStart, mimeEnd, HTML)) return false;
+  /** Whether a capture can be shown as an example: HTML, no robots.txt. */
+  #isPage(bytes: Uint8Array, { mimeStart, mimeEnd, uriStart, dateStart }: Capture): boolean {
+    if (this.#options.samples === 0 || uriStart === NONE || dateStart === NONE) return false;
     const { bytes: key, keyLength } = this.#key;
-    return !equals(key, keyLength - ROBOTS.length, keyLength, ROBOTS);
+    return (
+      equals(bytes, mimeStart, mimeEnd, HTML) &&
+      !equals(key, keyLength - ROBOTS.length, keyLength, ROBOTS)
+    );
   }
 
   #sample(bytes: Uint8Array, capture: Capture): void {
-    const { dateStart, dateEnd } = capture;
-    if (dateStart === NONE) return;
-    let { uriStart: start, uriEnd: end } = capture;
-    let uri = bytes;
-    if (capture.hasEscapes && bytes.subarray(start, end).includes(BACKSLASH)) {
-      uri = unescapedBytes(bytes, start, end);
-      start = 0;
-      end = uri.length;
-    }
+    const date = bytes.subarray(capture.dateStart, capture.dateEnd);
+    const uri = unescaped(bytes, capture, capture.uriStart, capture.uriEnd);
     const { samples } = this.#tally;
-    const hash = (hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, start, end)) >>> 0;
+    const hash = (hashRange(date, 0, date.length) ^ hashRange(uri, 0, uri.length)) >>> 0;
     if (!mayDraw(samples, hash)) return;
-    const date = this.#decoder.decode(bytes.subarray(dateStart, dateEnd));
-    const text = `${date} ${this.#decoder.decode(uri.subarray(start, end))}`;
-    draw(samples, { hash, text });
+    draw(samples, { hash, text: `${this.#decoder.decode(date)} ${this.#decoder.decode(uri)}` });
   }
 
   #addKey(count: number): void {
@@ -245,6 +228,17 @@ class CaptureScanner implements KeySink<Tally> {
       `a key of ${end} bytes does not fit into memory; give more with --memory`,
     );
   }
+}
+
+/** A value of a capture, without the escapes of JSON. */
+function unescaped(
+  bytes: Uint8Array,
+  { hasEscapes }: Capture,
+  start: number,
+  end: number,
+): Uint8Array {
+  const value = bytes.subarray(start, end);
+  return hasEscapes && value.includes(BACKSLASH) ? unescapedBytes(bytes, start, end) : value;
 }
 
 /** How many parts a separator makes, those at the ends left out: `/a/b` and `a/b/` have two. */

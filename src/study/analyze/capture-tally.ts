@@ -152,20 +152,20 @@ export class ValueCounter {
     this.#counts = counts;
   }
 
-  add(bytes: Uint8Array, start: number, end: number, column: number, count: number): void {
-    const length = Math.min(end - start, MAX_VALUE_BYTES);
-    if (!this.#isLast(bytes, start, length)) {
-      const value = bytes.subarray(start, start + length);
+  add(bytes: Uint8Array, column: number, count: number): void {
+    if (!this.#isLast(bytes)) {
+      const value = bytes.subarray(0, MAX_VALUE_BYTES);
       this.#last.set(value);
-      this.#lastLength = length;
+      this.#lastLength = bytes.length;
       this.#lastCounts = countsOf(this.#counts, this.#decoder.decode(value), MAX_VALUES);
     }
     this.#lastCounts[column] += count;
   }
 
-  #isLast(bytes: Uint8Array, start: number, length: number): boolean {
-    if (length !== this.#lastLength) return false;
-    for (let i = 0; i < length; i++) if (bytes[start + i] !== this.#last[i]) return false;
+  #isLast(bytes: Uint8Array): boolean {
+    const { length } = bytes;
+    if (length !== this.#lastLength || length > MAX_VALUE_BYTES) return false;
+    for (let i = 0; i < length; i++) if (bytes[i] !== this.#last[i]) return false;
     return true;
   }
 }
