@@ -1,19 +1,12 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BloomFilter, cutKey, FIXED_POLICIES } from "../../../src/study/evaluate/predictor.ts";
-import { lookupKey } from "../../../src/lookup/lookup-list.ts";
 import { runCli } from "../../support/run-cli.ts";
-import { scratchDir } from "../../support/scratch.ts";
+import { folderWith } from "../../support/folder-with.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
-
-function folderWith(files: Readonly<Record<string, string>>): string {
-  const folder = scratchDir();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return folder;
-}
 
 function archive(): string {
   return folderWith({
@@ -151,32 +144,18 @@ describe("BloomFilter", () => {
   });
 });
 
-describe("cutKey", () => {
+describe("fixed policies", () => {
   it.each([
-    ["fixed H1P0", "com,*"],
-    ["fixed H2P0", "com,cnn,*"],
-    ["fixed H3P0", "com,cnn,www,*"],
-    ["fixed HxP0", "com,cnn,www,a)/*"],
-    ["fixed HxP1", "com,cnn,www,a)/b/*"],
-  ])("%s keeps %s", (name, kept) => {
+    ["fixed H1P0", "com,cnn,www,a)/b/c", "com,*"],
+    ["fixed H2P0", "com,cnn,www,a)/b/c", "com,cnn,*"],
+    ["fixed H3P0", "com,cnn,www,a)/b/c", "com,cnn,www,*"],
+    ["fixed HxP0", "com,cnn,www,a)/b/c", "com,cnn,www,a)/*"],
+    ["fixed HxP1", "com,cnn,www,a)/b/c", "com,cnn,www,a)/b/*"],
+    // Shorter keys stay what they are.
+    ["fixed H3P0", "com,cnn)/b", "com,cnn)/*"],
+    ["fixed HxP1", "com,cnn)/", "com,cnn)/"],
+  ])("%s cuts %s to %s", (name, key, kept) => {
     const policy = FIXED_POLICIES.find((one) => one.name === name);
-    expect(policy && cutKey("com,cnn,www,a)/b/c", policy)).toBe(kept);
-  });
-
-  it("leaves shorter keys what they are", () => {
-    const [, , h3p0, , hxp1] = FIXED_POLICIES;
-    expect(cutKey("com,cnn)/b", h3p0)).toBe("com,cnn)/*");
-    expect(cutKey("com,cnn)/", hxp1)).toBe("com,cnn)/");
-  });
-});
-
-describe("lookupKey", () => {
-  it.each([
-    ["http://en.wikipedia.org/wiki/A_(b)", "org,wikipedia,en)/wiki/a_(b)"],
-    ["org,wikipedia,en)/wiki/a_(b)?x=1", "org,wikipedia,en)/wiki/a_(b)"],
-    ["www.example.org/a/", "org,example)/a"],
-    ["org,example)", "org,example)/"],
-  ])("%s is %s", (text, key) => {
-    expect(lookupKey(text)).toBe(key);
+    expect(policy && cutKey(key, policy)).toBe(kept);
   });
 });

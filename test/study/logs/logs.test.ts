@@ -153,7 +153,7 @@ describe("logs of concurrent clients", () => {
     let listed = 0;
     await fc.assert(
       fc.asyncProperty(concurrent, turns, fc.integer({ min: 1, max: 4 }), async (list, turn, n) => {
-        const text = interleaved(list, { clients: n, turns: turn, hasTimings });
+        const text = interleaved(list, { clients: n, turn: () => turn.next().value, hasTimings });
         const report = await logs(text);
         const had = (key: string): boolean =>
           list.some(

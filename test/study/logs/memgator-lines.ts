@@ -12,44 +12,20 @@ export interface Session {
 
 /** The log of sessions one after the other, as MemGator writes it with `--benchmark`. */
 export function memgatorLog(sessions: readonly Session[]): string {
-  const stamp = "2016/06/09 12:00:00.123456";
-  return sessions
-    .flatMap(({ uri, replies }, i) => {
-      const id = 1_465_473_600_000 + i;
-      const event = (origin: string, role: string, info: string): string =>
-        `BENCHMARK: ${stamp} ${id} {"origin": "${origin}", "role": "${role}", "info": "${info}", "start": 1, "end": 2}`;
-      return [
-        event("AGGREGATOR", "createsess", "Session created"),
-        `INFO: ${stamp} Aggregating Mementos for ${uri}`,
-        ...replies.map(({ archive, mementos }) =>
-          mementos === "error"
-            ? event(archive, "timemapfetch", `Network error in ${archive}`)
-            : mementos === 0
-              ? event(
-                  archive,
-                  "timemapfetch",
-                  `Response error in ${archive}, Status: 404 Not Found`,
-                )
-              : event(archive, "extractmementos", `${mementos} Mementos extracted from ${archive}`),
-        ),
-        event("SESSION", "timemap", "Complete"),
-      ];
-    })
-    .map((line) => `${line}\n`)
-    .join("");
+  return interleaved(sessions, { clients: 1, turn: () => 0, hasTimings: true });
 }
 
 /**
  * The log of several clients at once, each asking one URI after the other, as MemGator writes
  * it with `--log` alone, or with `--benchmark` too.
  *
- * @param options.turns says whose line comes next
+ * @param options.turn says whose line comes next
  */
 export function interleaved(
   sessions: readonly Session[],
   options: {
     readonly clients: number;
-    readonly turns: Iterator<number>;
+    readonly turn: () => number;
     readonly hasTimings: boolean;
   },
 ): string {
@@ -73,7 +49,7 @@ export function interleaved(
   );
   const lines: string[] = [];
   for (let left = queues; left.length > 0; left = left.filter((queue) => queue.length > 0)) {
-    const next = left[options.turns.next().value % left.length]?.shift();
+    const next = left[options.turn() % left.length]?.shift();
     if (next !== undefined) lines.push(next);
   }
   return lines.map((line) => `${line}\n`).join("");

@@ -26,9 +26,12 @@ const RUN = {
 const ODD =
   'com,odd)/a 20041301000000 {"url":"http://odd.com/<script>alert(1)</script>","mime":"</script><b>","status":"2000"}\n';
 
-async function sampleAnalysis(): Promise<Analysis> {
-  const chunks = [...sampleIndex({ lines: 8000 }), new TextEncoder().encode(ODD)];
-  return analyzeIndex([{ name: "sample", chunks }]);
+function analysisOf(text: string, sample: Iterable<Uint8Array> = []): Promise<Analysis> {
+  return analyzeIndex([{ name: "index.txt", chunks: [...sample, Buffer.from(text)] }]);
+}
+
+function sampleAnalysis(): Promise<Analysis> {
+  return analysisOf(ODD, sampleIndex({ lines: 8000 }));
 }
 
 interface DrawnFigure {
@@ -147,24 +150,14 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
   it("draws every chart, asks for nothing, complains of nothing", async () => {
     const { page, complaints } = await open(report());
     const figures = await valueIn<DrawnFigure[]>(page, DRAWN_FIGURES);
-    expect(figures.map(({ id }) => id)).toEqual([
-      "growth-curve",
-      "year-bars",
-      "month-map",
-      "heaps-fit",
-      "concentration",
-      "lorenz",
-      "shape-h",
-      "shape-p",
-      "global-host",
-      "global-path",
-      "children-host",
-      "children-path",
-      "fit-host",
-      "fit-path",
-      "mime-status",
-      "path-query",
-    ]);
+    const blocks = analysisReport(analysis, "T").sections.flatMap((section) =>
+      section.blocks.flat(),
+    );
+    const drawn = blocks.flatMap((block) =>
+      "figure" in block && block.figure !== undefined ? [block.id] : [],
+    );
+    expect(figures.map(({ id }) => id)).toEqual(drawn);
+    expect(drawn.length).toBe(16);
     for (const figure of figures) {
       expect(figure).toMatchObject({ isDrawn: true, isBroken: false, hasName: true });
       expect(figure.rows).toBeGreaterThan(1);
@@ -358,10 +351,8 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
   });
 
   it("writes no cell into CSV that a spreadsheet would run", async () => {
-    const line = (url: string): string =>
-      `com,a)/ 20040511101112 {"url":"${url}","mime":"=cmd|x","status":"200"}\n`;
-    const chunks = [new TextEncoder().encode(line("http://a.com/"))];
-    const small = await analyzeIndex([{ name: "small", chunks }]);
+    const line = 'com,a)/ 20040511101112 {"url":"http://a.com/","mime":"=cmd|x","status":"200"}\n';
+    const small = await analysisOf(line);
     const { page } = await open(reportHtml(analysisReport(small, "Small"), RUN));
     const { path } = await downloaded(page, "#mime-types + .tools button ::-p-text(CSV)");
     expect(await readFile(path, "utf8")).toContain("'=cmd|x,1");
@@ -376,8 +367,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
   });
 
   it("says in words that there are no datetimes, and draws no empty charts", async () => {
-    const chunks = [new TextEncoder().encode("http://a.com/\nhttp://b.com/x\n")];
-    const timeless = await analyzeIndex([{ name: "list.txt", chunks }]);
+    const timeless = await analysisOf("http://a.com/\nhttp://b.com/x\n");
     const { page } = await open(reportHtml(analysisReport(timeless, "List"), RUN));
     expect((await page.$$("#growth figure")).length).toBe(0);
     expect(await textOf(page, "#growth .card")).toContain("No capture has a datetime");
@@ -394,8 +384,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
   it("shows an archive of one day: points for curves, and no 1 originals", async () => {
     const line =
       'com,a)/ 20040511101112 {"url":"http://a.com/","mime":"text/html","status":"200"}\n';
-    const chunks = [new TextEncoder().encode(line)];
-    const small = await analyzeIndex([{ name: "small", chunks }]);
+    const small = await analysisOf(line);
     const { page, complaints } = await open(reportHtml(analysisReport(small, "Small"), RUN));
     expect(await textOf(page, ".lead")).toMatch(
       /^1 memento of 1 original on 1 host, captured on 2004-05-11\. /,
@@ -420,43 +409,29 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     expect(await runCli(["evaluate", ...given])).toMatchObject({ code: 0 });
     const { page, complaints } = await open(await readFile(target, "utf8"));
     const figures = await valueIn<DrawnFigure[]>(page, DRAWN_FIGURES);
-    expect(figures.map(({ id, isDrawn, isBroken }) => ({ id, isDrawn, isBroken }))).toEqual(
-      ["cost-accuracy", "size-accuracy", "processed-produced"].map((id) => ({
-        id,
-        isDrawn: true,
-        isBroken: false,
-      })),
-    );
+    const ids = ["cost-accuracy", "size-accuracy", "processed-produced"];
+    expect(figures).toMatchObject(ids.map((id) => ({ id, isDrawn: true, isBroken: false })));
     expect((await page.$$("#map-table tbody tr")).length).toBe(37);
     expect(await textOf(page, ".tiles")).toMatch(/Best accuracy by key[\d.]+/);
     expect(complaints).toEqual([]);
   });
 
-  it("draws the logs, too", async () => {
+  it.each([360, 1280])("draws the logs, with the whole names of archives, at %i", async (width) => {
+    const archives = ["web.archive.org", "wayback.archive-it.org", "www.webarchive.org.uk"];
     const log = memgatorLog([
-      { uri: "http://a.com/", replies: [{ archive: "ia", mementos: 3 }] },
+      { uri: "http://a.com/", replies: archives.map((archive) => ({ archive, mementos: 3 })) },
       { uri: "http://a.com/gone", replies: [{ archive: "pt", mementos: 0 }] },
     ]);
     const { stdout } = await runCli(["logs", "--json"], { stdin: log });
-    const { page, complaints } = await open(reportHtml(logsReport(JSON.parse(stdout)), RUN));
-    expect((await page.$$("#archive-bars svg.drawing rect")).length).toBe(2);
+    const html = reportHtml(logsReport(JSON.parse(stdout)), RUN);
+    const { page, complaints } = await open(html, { width, isPhone: width < 500 });
+    expect((await page.$$("#archive-bars svg.drawing rect")).length).toBe(4);
     expect((await page.$$("#overlap-map svg.drawing rect")).length).toBeGreaterThan(3);
     expect(await textOf(page, "#missing-table tbody th")).toBe("http://a.com/gone");
+    const names = await textsOf(page, "#archive-bars svg .name");
+    expect(names).toEqual(expect.arrayContaining(archives));
+    expect(await valueIn(page, OVERLAPPING_LABELS)).toEqual([]);
     expect(complaints).toEqual([]);
-  });
-
-  it("names every archive of the logs in full, on phones too", async () => {
-    const archives = ["web.archive.org", "wayback.archive-it.org", "www.webarchive.org.uk"];
-    const replies = archives.map((archive) => ({ archive, mementos: 3 }));
-    const log = memgatorLog([{ uri: "http://a.com/", replies }]);
-    const { stdout } = await runCli(["logs", "--json"], { stdin: log });
-    for (const width of [360, 1280]) {
-      const options = { width, isPhone: width < 500 };
-      const { page } = await open(reportHtml(logsReport(JSON.parse(stdout)), RUN), options);
-      const names = await textsOf(page, "#archive-bars svg .name");
-      expect(names).toEqual(expect.arrayContaining(archives));
-      expect(await valueIn(page, OVERLAPPING_LABELS)).toEqual([]);
-    }
   });
 });
 

@@ -46,26 +46,23 @@ function csvRows(text: string): string[][] {
     );
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any -- a table of any rows
+function reportOf(table: Table<any>): Report {
+  const section = { id: "s", title: "S", text: "", blocks: [table] };
+  return { name: "r", title: "R", lead: "", facts: [], sections: [section], data: {} };
+}
+
 describe("a report", () => {
   it("has the same numbers as text, HTML, CSV and JSON, to the last digit", async () => {
     const folder = scratchDir();
     const at = (name: string): string => join(folder, name);
     writeFileSync(at("i.cdxj"), Buffer.concat([...sampleIndex({ lines: 3000 })]));
-    const outputs = [
-      "--html",
-      at("r.html"),
-      "--csv",
-      at("csv"),
-      "--latex",
-      at("tex"),
-      "--svg",
-      at("svg"),
-    ];
+    const outputs = ["html", "csv", "latex", "svg"].flatMap((kind) => [`--${kind}`, at(kind)]);
     const { stdout } = await runCli(["analyze", "-q", at("i.cdxj"), ...outputs]);
-    const page = pageTables(readFileSync(at("r.html"), "utf8"));
+    const page = pageTables(readFileSync(at("html"), "utf8"));
     const names = readdirSync(at("csv")).map((name) => name.replace(".csv", ""));
     expect(new Set(page.keys())).toEqual(new Set(names));
-    expect(readdirSync(at("tex")).map((name) => name.replace(".tex", ""))).toEqual(names);
+    expect(readdirSync(at("latex")).map((name) => name.replace(".tex", ""))).toEqual(names);
     expect(readdirSync(at("svg")).length).toBeGreaterThan(10);
     for (const [id, { shown, values }] of page) {
       const rows = csvRows(readFileSync(at(`csv/${id}.csv`), "utf8"));
@@ -103,24 +100,12 @@ describe("a report", () => {
     expect(page.get("tlds")?.values.slice(1, 1 + analysis.tlds.rows.length)).toEqual(
       analysis.tlds.rows.map((row) => Object.values(row).map(String)),
     );
-    const years = analysis.years.map((row) => [
-      row.year,
-      row.mementos,
-      row.duplicateShare,
-      row.gamma,
-    ]);
-    expect(
-      page
-        .get("year-table")
-        ?.values.slice(1, -1)
-        .map((row) => [0, 3, 5, 6].map((i) => Number(row[i]))),
-    ).toEqual(years);
-    expect(
-      page
-        .get("depth-table")
-        ?.values.slice(1)
-        .map((row) => Number(row[10])),
-    ).toEqual(analysis.depths.map(({ meanChildren }) => meanChildren));
+    const columns = (id: string, ...places: number[]): number[][] =>
+      (page.get(id)?.values ?? []).slice(1).map((row) => places.map((i) => Number(row[i])));
+    expect(columns("year-table", 0, 3, 5, 6).slice(0, -1)).toEqual(
+      analysis.years.map((row) => [row.year, row.mementos, row.duplicateShare, row.gamma]),
+    );
+    expect(columns("depth-table", 10)).toEqual(analysis.depths.map((row) => [row.meanChildren]));
   });
 
   it("writes units into CSV so that a program reads numbers", () => {
@@ -141,23 +126,13 @@ describe("a report", () => {
 
   it("escapes what LaTeX takes for commands", () => {
     const rows = ["a_b & 50 % {x}\\~^"];
-    const section = {
-      id: "s",
-      title: "S",
-      text: "",
-      blocks: [
-        { id: "t", title: "#1 of γ", columns: [column.text<string>("$", (row) => row)], rows },
-      ],
+    const table = {
+      id: "t",
+      title: "#1 of γ",
+      columns: [column.text<string>("$", (row) => row)],
+      rows,
     };
-    const report: Report = {
-      name: "r",
-      title: "R",
-      lead: "",
-      facts: [],
-      sections: [section],
-      data: {},
-    };
-    const text = latexFiles(report).get("t.tex");
+    const text = latexFiles(reportOf(table)).get("t.tex");
     expect(text).toContain(String.raw`\caption{\#1 of $\gamma$}`);
     expect(text).toContain(
       String.raw`a\_b \& 50 \% \{x\}\textbackslash{}\textasciitilde{}\textasciicircum{} \\`,
@@ -169,20 +144,7 @@ describe("a report", () => {
       column.text<number>("Name", (row) => `${"x".repeat(100)}${row}`),
       ...Array.from({ length: 12 }, (_, i) => column.count<number>(`Column ${i}`, () => 10 ** i)),
     ];
-    const section = {
-      id: "s",
-      title: "S",
-      text: "",
-      blocks: [{ id: "t", title: "T", columns, rows: [1, 2] }],
-    };
-    const text = reportText({
-      name: "r",
-      title: "R",
-      lead: "",
-      facts: [],
-      sections: [section],
-      data: {},
-    });
+    const text = reportText(reportOf({ id: "t", title: "T", columns, rows: [1, 2] }));
     const lines = text.split("\n");
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     for (let i = 0; i < 12; i++) expect(text).toContain(`Column ${i}`);
