@@ -19,8 +19,8 @@ export interface AnalyzeFilesOptions
   readonly asOf?: string | undefined;
 }
 
-export const DEFAULT_TOP = 20;
-export const DEFAULT_SAMPLES = 10;
+const DEFAULT_TOP = 20;
+const DEFAULT_SAMPLES = 10;
 /** What a thread needs for its tallies, beside what one of `generate` does. */
 const TALLY_BYTES = 36 * 2 ** 20;
 
