@@ -1,11 +1,9 @@
 import { workerData } from "node:worker_threads";
 import { serve } from "../threads/thread-server.ts";
-import { callOn, type RemoteCall } from "../threads/thread.ts";
 import { GENERATE } from "./key-counter.ts";
 import { ScanJob, type ScanJobOptions } from "./scan-job.ts";
 import type { RowKeyOptions } from "./map-rows.ts";
 
 const options = workerData as ScanJobOptions<RowKeyOptions>; // what threadLane sends
-const job = new ScanJob(options, GENERATE.openSink);
 
-serve(async (call) => ({ value: await callOn(job, call as RemoteCall) }));
+serve(new ScanJob(options, GENERATE.openSink));

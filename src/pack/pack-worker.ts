@@ -1,16 +1,9 @@
 import type { TransferListItem } from "node:worker_threads";
 import { serve } from "../threads/thread-server.ts";
-import { callOn, type RemoteCall } from "../threads/thread.ts";
 import type { BuiltPartition, ShardRun } from "./build-shards.ts";
 import { PackJob } from "./pack-job.ts";
 
-const job = new PackJob();
-
-serve(async (message) => {
-  const call = message as RemoteCall;
-  const value = await callOn(job, call);
-  return { value, transfer: transferOf(call.method, value) };
-});
+serve(new PackJob(), transferOf);
 
 /** The words of shards move to the other thread. */
 function transferOf(method: string, value: unknown): TransferListItem[] {

@@ -7,34 +7,43 @@ import {
   type Position,
 } from "../errors.ts";
 
-/** What a handler gives back, with the buffers that move to the other thread. */
-export interface Reply {
-  readonly value: unknown;
-  readonly transfer?: readonly TransferListItem[];
-}
-
-/** Answers the requests of a {@link Thread}, one after the other, until the thread is ended. */
-export function serve(handle: (request: unknown) => Reply | Promise<Reply>): void {
+/**
+ * Answers the calls of a {@link Thread} with the methods of a job, one after the other, until the
+ * thread is ended.
+ *
+ * @param transferOf which buffers of a result move to the other thread.
+ */
+export function serve(
+  job: object,
+  transferOf: (method: string, value: unknown) => readonly TransferListItem[] = () => [],
+): void {
   const port = parentPort;
   if (port === null) throw new Error("this module runs in a worker thread only");
-  const answer = async ({ id, request }: RequestMessage): Promise<void> => {
+  const answer = async ({ id, method, args }: CallMessage): Promise<void> => {
     try {
-      const { value, transfer = [] } = await handle(request);
-      port.postMessage({ id, value } satisfies ResponseMessage, transfer);
+      const value = await callOn(job, method, args);
+      port.postMessage({ id, value } satisfies ResponseMessage, transferOf(method, value));
     } catch (error) {
       port.postMessage({ id, error: sendableError(error) } satisfies ResponseMessage);
     }
   };
   let last = Promise.resolve();
-  port.on("message", (message: RequestMessage) => {
+  port.on("message", (message: CallMessage) => {
     last = last.then(() => answer(message));
   });
 }
 
-/** A request to a thread, and what comes back. */
-export interface RequestMessage {
+/** Calls a method that a job has by its name. */
+export function callOn(job: object, method: string, args: readonly unknown[]): unknown {
+  const named = job as Record<string, (...given: readonly unknown[]) => unknown>;
+  return named[method](...args);
+}
+
+/** A call of a method of the job of a thread, and what comes back. */
+export interface CallMessage {
   readonly id: number;
-  readonly request: unknown;
+  readonly method: string;
+  readonly args: readonly unknown[];
 }
 
 export type ResponseMessage =

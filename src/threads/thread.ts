@@ -1,8 +1,7 @@
 import { type TransferListItem, Worker } from "node:worker_threads";
 import { setFlagsFromString } from "node:v8";
-import { availableParallelism } from "node:os";
 import { MementoMapError } from "../errors.ts";
-import { receivedError, type RequestMessage, type ResponseMessage } from "./thread-server.ts";
+import { type CallMessage, callOn, receivedError, type ResponseMessage } from "./thread-server.ts";
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -10,7 +9,7 @@ interface Pending {
 }
 
 /**
- * A worker thread that answers requests.
+ * A worker thread that does a job.
  *
  * A thread that dies fails all that was asked of it with `MM_WORKER`, and everything asked later.
  */
@@ -33,12 +32,17 @@ export class Thread {
     });
   }
 
-  ask(request: unknown, transfer: readonly TransferListItem[] = []): Promise<unknown> {
+  /** Calls a method of the job that the thread serves. */
+  call(
+    method: string,
+    args: readonly unknown[],
+    transfer: readonly TransferListItem[] = [],
+  ): Promise<unknown> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, request } satisfies RequestMessage, transfer);
+      this.#worker.postMessage({ id, method, args } satisfies CallMessage, transfer);
     });
   }
 
@@ -93,11 +97,6 @@ export function startWorker(module: URL, data: unknown): Worker {
   }
 }
 
-/** Whether threads that read this many files keep all cores busy, so that nothing else is free to help. */
-export function keepCoresBusy(threads: number, files: number): boolean {
-  return threads >= availableParallelism() && files >= threads;
-}
-
 /** Methods of a job that may be done on another thread: their results come later. */
 export type Remote<Job, Name extends keyof Job> = {
   readonly [Each in Name]: Job[Each] extends (...args: infer Args) => infer Result
@@ -105,27 +104,21 @@ export type Remote<Job, Name extends keyof Job> = {
     : never;
 };
 
-/** What a thread is asked: a call of a method of its job. */
-export interface RemoteCall {
-  readonly method: string;
-  readonly args: readonly unknown[];
-}
-
 /** Calls the methods on this thread; lets others have a turn before each call. */
 export function inTurns<Job extends object, Name extends keyof Job & string>(
   job: Job,
   methods: readonly Name[],
 ): Remote<Job, Name> {
-  return remote(methods, async (call) => {
+  return remote(methods, async (method, args) => {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-    return callOn(job, call);
+    return callOn(job, method, args);
   });
 }
 
 /**
- * Calls the methods on another thread, whose module answers with {@link callOn}.
+ * Calls the methods on another thread, which serves such a job.
  *
  * @param transfers which buffers of its arguments move to the thread, for methods that have any.
  */
@@ -138,7 +131,7 @@ export function onThread<Job, Name extends keyof Job & string>(
   const moved = transfers as Readonly<
     Record<string, (...args: readonly unknown[]) => ArrayBuffer[]>
   >;
-  return remote(methods, (call) => thread.ask(call, moved[call.method]?.(...call.args)));
+  return remote(methods, (method, args) => thread.call(method, args, moved[method]?.(...args)));
 }
 
 type Transfers<Job, Name extends keyof Job> = {
@@ -147,20 +140,13 @@ type Transfers<Job, Name extends keyof Job> = {
     : never;
 };
 
-/** Does what a call asks for. */
-export function callOn(job: object, { method, args }: RemoteCall): unknown {
-  // Calls are made by `remote`, for methods that the job has.
-  const named = job as Record<string, (...given: readonly unknown[]) => unknown>;
-  return named[method](...args);
-}
-
 function remote<Job, Name extends keyof Job & string>(
   methods: readonly Name[],
-  send: (call: RemoteCall) => Promise<unknown>,
+  call: (method: string, args: readonly unknown[]) => Promise<unknown>,
 ): Remote<Job, Name> {
   const calls = methods.map((method) => [
     method,
-    (...args: readonly unknown[]) => send({ method, args }),
+    (...args: readonly unknown[]) => call(method, args),
   ]);
   // The entries above, which lose their types.
   return Object.fromEntries(calls) as Remote<Job, Name>;

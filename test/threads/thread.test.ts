@@ -13,7 +13,7 @@ function threadOf(onRequest: string): Thread {
   writeFileSync(
     path,
     `import { parentPort as port } from "node:worker_threads";
-     port.on("message", ({ id, request }) => { ${onRequest} });`,
+     port.on("message", ({ id, args: [request] }) => { ${onRequest} });`,
   );
   const thread = new Thread(pathToFileURL(path), undefined);
   onTestFinished(() => thread.end());
@@ -33,14 +33,16 @@ describe("Thread", () => {
        held.unshift({ id, value: request * 2 });
        if (held.length === 3) for (const answer of held) port.postMessage(answer);`,
     );
-    expect(await Promise.all([1, 2, 3].map((value) => thread.ask(value)))).toEqual([2, 4, 6]);
+    expect(await Promise.all([1, 2, 3].map((value) => thread.call("double", [value])))).toEqual([
+      2, 4, 6,
+    ]);
   });
 
   it("hands on an error of the worker, with code and place", async () => {
     const thread = threadOf(
       `port.postMessage({ id, error: { code: "MM_LIMIT", message: "too long", position: { source: "x", line: 3 } } });`,
     );
-    await expect(thread.ask("x")).rejects.toMatchObject({
+    await expect(thread.call("fail", [])).rejects.toMatchObject({
       name: "MementoMapError",
       code: "MM_LIMIT",
       message: "too long",
@@ -54,14 +56,14 @@ describe("Thread", () => {
   ])("fails everything asked, now and later, when the worker %s", async (name, body) => {
     expect(name).not.toBe("");
     const thread = threadOf(body);
-    const asked = [thread.ask(1), thread.ask(2)];
+    const asked = [thread.call("any", [1]), thread.call("any", [2])];
     for (const answer of asked) await expect(answer).rejects.toMatchObject(DIED);
-    await expect(thread.ask(3)).rejects.toMatchObject(DIED);
+    await expect(thread.call("any", [3])).rejects.toMatchObject(DIED);
   });
 
   it("fails what is asked of a module that does not exist", async () => {
     const thread = new Thread(pathToFileURL(join(scratchDir(), "none.mjs")), undefined);
-    await expect(thread.ask(1)).rejects.toMatchObject(DIED);
+    await expect(thread.call("any", [1])).rejects.toMatchObject(DIED);
   });
 });
 
