@@ -4,17 +4,8 @@ import { lineBatches } from "../bytes/lines.ts";
 import { peekParts, withoutMark } from "../bytes/peek.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { byteString } from "../bytes/bytes.ts";
-import { type CaptureText, plainLine, rowLine, type RowSource } from "./rows.ts";
+import { type CaptureText, MEMBER_NAMES, plainLine, rowLine, type RowSource } from "./rows.ts";
 import { textOf, unbroken } from "./stream-lines.ts";
-
-/** What CDX servers call the members of a capture. */
-const NAMES = {
-  key: ["urlkey"],
-  uri: ["url", "original"],
-  date: ["timestamp"],
-  mime: ["mime", "mimetype"],
-  status: ["status", "statuscode"],
-} as const satisfies Record<keyof CaptureText, readonly string[]>;
 
 /**
  * Writes what CDX servers answer for `output=json` as lines: an array of rows whose first names the
@@ -68,11 +59,11 @@ function* arrayRows(text: string, source: string): Generator<Found, void, undefi
 
 function columnNames(head: readonly unknown[], source: string): string[] {
   const names = head.map(String);
-  if ([...NAMES.key, ...NAMES.uri].some((name) => names.includes(name))) return names;
+  const { key, uri } = MEMBER_NAMES;
+  if ([...key, ...uri].some((name) => names.includes(name))) return names;
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    `the first row must name the columns, ${NAMES.key[0]} or ${NAMES.uri[1]} among them: ` +
-      quote(JSON.stringify(head)),
+    `the first row must name the columns, urlkey or original among them: ${quote(JSON.stringify(head))}`,
     { position: { source } },
   );
 }
@@ -131,11 +122,11 @@ function rowOf(member: (name: string) => unknown): CaptureText {
     return typeof value === "string" || typeof value === "number" ? String(value) : "";
   };
   return {
-    key: text(NAMES.key),
-    uri: text(NAMES.uri),
-    date: text(NAMES.date),
-    mime: text(NAMES.mime),
-    status: text(NAMES.status),
+    key: text(MEMBER_NAMES.key),
+    uri: text(MEMBER_NAMES.uri),
+    date: text(MEMBER_NAMES.date),
+    mime: text(MEMBER_NAMES.mime),
+    status: text(MEMBER_NAMES.status),
   };
 }
 

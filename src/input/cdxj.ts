@@ -12,6 +12,7 @@ import {
 } from "../bytes/bytes.ts";
 import { type Capture, dateEnd, judgeRow, type LineReader, ROW, type RowKind } from "./capture.ts";
 import { JsonMembers } from "../bytes/json-members.ts";
+import { MEMBER_NAMES } from "./rows.ts";
 
 /** What a member of the JSON block of a row tells; bits of a number. */
 const FACT = { uri: 1, status: 2, mime: 4 } as const;
@@ -245,15 +246,8 @@ function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
   return at;
 }
 
-/** The same fact has a different name in pywb, Internet Archive and InterPlanetary Wayback. */
-const NAMES: readonly (readonly [fact: number, names: readonly string[]])[] = [
-  [FACT.uri, ["url", "original", "original_uri"]],
-  [FACT.status, ["status", "statuscode", "status_code"]],
-  [FACT.mime, ["mime", "mimetype", "mime_type"]],
-];
-
-const FACT_NAMES = NAMES.flatMap(([fact, names]) =>
-  names.map((name) => ({ fact, name: new TextEncoder().encode(name) })),
+const FACT_NAMES = (["uri", "status", "mime"] as const).flatMap((fact) =>
+  MEMBER_NAMES[fact].map((name) => ({ fact: FACT[fact], name: new TextEncoder().encode(name) })),
 );
 
 /** What the current member tells; 0 if nothing of interest. */

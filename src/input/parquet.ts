@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { type DetectedFormat, formatNamed } from "./formats.ts";
 import type { IndexInput, Part } from "./index-input.ts";
-import { type CaptureText, rowBlocks, rowLine } from "./rows.ts";
+import { type CaptureText, MEMBER_NAMES, rowBlocks, rowLine } from "./rows.ts";
 import { ioError, MementoMapError } from "../errors.ts";
 
 /** Opens a Parquet index, such as Common Crawl's; row groups are read in parallel. */
@@ -33,15 +33,6 @@ async function* groupParts(
 
 type Hyparquet = typeof import("hyparquet");
 type Compressors = typeof import("hyparquet-compressors").compressors;
-
-/** What Common Crawl and the End of Term archive call their columns, and what others do. */
-const COLUMN_NAMES = {
-  key: ["url_surtkey", "surt_url", "urlkey"],
-  uri: ["url", "original", "original_url"],
-  date: ["fetch_time", "timestamp", "datetime"],
-  mime: ["content_mime_type", "mimetype", "mime"],
-  status: ["fetch_status", "statuscode", "status"],
-} as const satisfies Record<keyof CaptureText, readonly string[]>;
 
 type Columns = Partial<Record<keyof CaptureText, string>>;
 
@@ -78,15 +69,14 @@ export async function readFooter(buffer: AsyncBuffer, path: string): Promise<Par
     const metadata = await hyparquet.parquetMetadataAsync(buffer);
     const names = metadata.schema.slice(1).map((element) => element.name);
     const columns: Columns = {};
-    for (const field of Object.keys(COLUMN_NAMES) as (keyof CaptureText)[]) {
-      const name = COLUMN_NAMES[field].find((known) => names.includes(known));
+    for (const field of Object.keys(MEMBER_NAMES) as (keyof CaptureText)[]) {
+      const name = MEMBER_NAMES[field].find((known) => names.includes(known));
       if (name !== undefined) columns[field] = name;
     }
     if (columns.uri === undefined && columns.key === undefined) {
       throw new MementoMapError(
         "MM_BAD_INPUT",
-        `no column of URIs or SURTs: expected ${COLUMN_NAMES.uri[0]} or ${COLUMN_NAMES.key[0]}, ` +
-          `found ${names.slice(0, 20).join(", ")}`,
+        `no column of URIs or SURTs: expected url or url_surtkey, found ${names.slice(0, 20).join(", ")}`,
         { position: { source: path } },
       );
     }

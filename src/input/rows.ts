@@ -20,6 +20,18 @@ export interface CaptureText {
   readonly key?: string | undefined;
 }
 
+/**
+ * What it is called in JSON (pywb, Internet Archive, InterPlanetary Wayback) and in Parquet (Common
+ * Crawl, End of Term).
+ */
+export const MEMBER_NAMES = {
+  key: ["urlkey", "url_surtkey", "surt_url"],
+  uri: ["url", "original", "original_uri", "original_url"],
+  date: ["timestamp", "fetch_time", "datetime"],
+  mime: ["mime", "mimetype", "mime_type", "content_mime_type"],
+  status: ["status", "statuscode", "status_code", "fetch_status"],
+} as const satisfies Record<keyof CaptureText, readonly string[]>;
+
 /** The line of something that shows no capture. */
 export const UNPROVEN_LINE = "?";
 
