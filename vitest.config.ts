@@ -6,7 +6,7 @@ const ALONE = [
   "test/http/origin-pools.test.ts",
   "test/input/parquet-missing.test.ts",
   "test/aggregate/memgator-disk-full.test.ts",
-  "test/regression/map-read-again.test.ts",
+  "test/aggregate/route/map-read-again.test.ts",
 ];
 
 /** Of `npm run test:all`, see vitest.all.config.ts. */

@@ -4,6 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { generateMap } from "../../src/generate/generate-map.ts";
 import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
+import { folderWith } from "../support/folder-with.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { sharedData } from "../support/shared-data.ts";
@@ -176,4 +177,22 @@ describe.skipIf(congress === undefined)("the sparse archive of docs/evaluation.m
     expect(content).toBeGreaterThan(0.54);
     expect(trained).toBeGreaterThan(0.7);
   }, 240_000);
+});
+
+describe("the summary of compact", () => {
+  it.each([[["--host-weight", "1"]], [["--max-host-depth", "1"]], [["--max-lines", "3"]]])(
+    "says how many rows there are: %s",
+    async (options) => {
+      const folder = folderWith({ "map.ukvs": "com,a)/ 1\ncom,b)/ 1\ncom,c)/ 1\n" });
+      const { code, stdout, stderr } = await runCli([
+        "compact",
+        ...options,
+        join(folder, "map.ukvs"),
+      ]);
+      expect(code).toBe(0);
+      const rows = stdout.split("\n").filter((line) => /^[^!]/.test(line)).length;
+      expect(stderr).toMatch(/^rows read +3\b/m);
+      expect(stderr).toMatch(new RegExp(`^rows +${rows} `, "m"));
+    },
+  );
 });

@@ -7,15 +7,17 @@ import { cases } from "../support/cases.ts";
 import { LinearReading } from "../support/linear-reading.ts";
 import { type Door, DOORS, QUICK_DOORS } from "./doors.ts";
 
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encode = (map: string | Uint8Array): Uint8Array => Uint8Array.from(Buffer.from(map));
 
 const TIMED = '!fields {"keys":["surt","datetime"],"values":["frequency"]}';
 const QUERIES = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}';
 const PART = '!meta {"part":{"number":1,"of":2,"to":"com,b)/"}}';
 const PAGE = '!meta {"page":{"number":1,"of":2,"first":"com,a)/","last":"com,a)/z"}}';
 
+const PAGE_2 = '!meta {"page":{"number":2,"of":3,"first":"com,b)/","last":"com,b)/"}}';
+
 /** A map, a SURT to look up in it (or a URI), a time, and `key frequency distance` or the code of a refusal. */
-type Case = readonly [map: string, asked: string, expected: string, at?: string];
+type Case = readonly [map: string | Uint8Array, asked: string, expected: string, at?: string];
 
 const HOST = "com,a)/* 5\ncom,a)/x/* 0\ncom,a)/y 3+/2\nzw,co,* 7\n";
 const QUERY_MAP = `${QUERIES}\ncom,a)/ 1\ncom,a)/b?* 4\ncom,a)/c?x=1 2\ncom,b,*)/p?* 8\n`;
@@ -81,6 +83,25 @@ const CASES: readonly Case[] = [
     "com,a)/",
     "com,a)/ 9007199254740991+ 0",
   ],
+  ['com,a)/ 10 {"datetime":{"2015":"5"}}\n', "com,a)/", "com,a)/ 10 0", "2014"],
+  ['com,a)/ 10 {"datetime":{"2015":"5"}}\n', "com,a)/", "com,a)/ 5 0", "2015"],
+  [`${TIMED}\ncom,a)/ 2015 0\n\ncom,a)/ 2016 5\n`, "com,a)/", "com,a)/ 5 0"],
+  [`${TIMED}\ncom,a)/ 2015 0\n\ncom,a)/ 2016 5\n`, "com,a)/", "com,a)/ 5 0", "2016"],
+  [`${TIMED}\ncom,a)/ 2014 5\ncom,a)/* 2015 3\n`, "com,a)/", "com,a)/* 3 1", "2015"],
+  ["\uFEFFcom,a)/ 1\ncom,b)/ 2\n", "com,a)/", "com,a)/ 1 0"],
+  ['com,a)/ "1"\ncom,b)/ "0"\n', "com,a)/", "com,a)/ 1 0"],
+  ['com,a)/ "1"\ncom,b)/ "0"\n', "com,b)/", "com,b)/ 0 0"],
+  ["com,a)/x*y 1\n", "http://a.com/x*y", "com,a)/x%2ay 1 0"],
+  ["com,a)/x%2ay 1\n", "http://a.com/x*y", "com,a)/x%2ay 1 0"],
+  ["com,a)/x%2ay 1\n", "http://a.com/z", "none"],
+  ...["", "b", "bc", "bcd", "bcde", "bcdef"].map((path): Case => {
+    return [`com,a)/${path} 1`, `http://a.com/${path}`, `com,a)/${path} 1 0`];
+  }),
+  ["com,a)/ 1\ndns:a 1\n", "dns:a", "dns:a 1 0"],
+  ["com,a)/ 1\ndns:a 1\n", "dns:a/", "none"],
+  ["com,a)/ 1\ndns:a 1\n", "dns:a/x", "none"],
+  [Buffer.from("com,a)/\xff 1\ncom,b)/ 1\n", "latin1"), "com,a)/", "MM_BAD_LINE"],
+  ['"com,a)/" 1\n"com,b)/" 1\n', "com,a)/", "MM_BAD_KEY"],
   ["com,a)/ 9007199254740991\ncom,a)/ 1/2\n", "com,a)/", "com,a)/ 9007199254740991+/2+ 0"],
 ];
 
@@ -123,6 +144,11 @@ describe.each(Object.entries(DOORS))("%s", (name, open) => {
       const map = encode(`${head}\ncom,a)/x 1\n`);
       expect(await outcome(() => open(map), "http://z.org/")).toMatch(/^MM_(PAGE|BAD_INPUT)$/);
     }
+    // Batches here ask for keys of other pages, too.
+    if (name === "the library" || /^a batch/.test(name)) return;
+    const page = encode(`${PAGE_2}\ncom,b)/ 2\n`);
+    expect(await outcome(() => open(page), "http://b.com/")).toBe("com,b)/ 2 0");
+    expect(await outcome(() => open(page), "http://c.com/")).toBe("MM_PAGE");
   });
 });
 

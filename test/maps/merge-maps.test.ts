@@ -306,4 +306,22 @@ describe("mergeMaps", () => {
   it("refuses to merge nothing", async () => {
     await expect(merged()).rejects.toMatchObject({ code: "MM_USAGE" });
   });
+
+  it.each([
+    [
+      "a void of a time",
+      [`${DATETIME_FIELDS}\ncom,a)/ : 5\n`, `${DATETIME_FIELDS}\ncom,a)/ 2014 0\n`],
+    ],
+    ["a byte order mark", ["\uFEFFcom,a)/ 1\ncom,b)/ 2\n"]],
+    ["a key twice", ["com,a)/ 1\ncom,a)/ 0\n"]],
+  ])("makes absent nothing that is held: %s", async (_, maps) => {
+    const map = MemoryIndex.build(encode(await merged(...maps)));
+    expect(map.lookupSync("http://a.com/", { at: "2014" })).toMatchObject({ present: true });
+  });
+
+  it("writes rows as writers do, and those of one key as one, whatever they were", async () => {
+    const map = 'com,a)\t5/\r\ncom,b)/  "7"  {a:1}\r\ncom,c)/x*y 1\r\n';
+    expect(await merged(map)).toBe('com,a)/ 5\ncom,b)/ 7 {"a":1}\ncom,c)/x%2ay 1\n');
+    expect(await merged("\uFEFFcom,a)/ 1\ncom,a)/ 2\n")).toMatch(/^com,a\)\/ 3$/m);
+  });
 });

@@ -22,6 +22,14 @@ async function faultsOf(map: string | Uint8Array): Promise<string[]> {
 }
 
 describe("validateMap", () => {
+  it.each([
+    ["a star within a key", "com,a)/x*y 1\n", "%2a"],
+    ["a quoted key", '"com,a)/" 1\n', "quote"],
+  ])("says what to write in place of %s", async (_, map, words) => {
+    const faults = await collected(validateMap([encode(map)]));
+    expect(faults.map(({ message }) => message).join()).toContain(words);
+  });
+
   it("takes no longer for each of very many headers", async () => {
     const head = '!id {"uri":"https://archive.example/"}\n!meta {"name":"A"}\n'.repeat(20_000);
     const map = encode(`${FIELDS}${head}com,a)/ 1\n`);

@@ -34,6 +34,8 @@ describe("surt", () => {
     ["http://[::1]:80/a", "::1)/a"],
     ["https://[::1]:443/a", "::1)/a"],
     ["http://[::1]:0/a", "::1)/a"],
+    ["http://[::1]:8080/", "[::1]:8080)/"],
+    ["http://[::1:8080]/", "::1:8080)/"],
     ["example.com:80/a", "com,example)/a"],
     ["Example.com:8080?b", "com,example:8080)/?b"],
     ["soap.beep:a", "soap.beep:a"],

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FetchClient, type HttpRequest } from "../../../src/http/http-client.ts";
+import { HttpSource } from "../../../src/publish/fetch/http-source.ts";
 import { openRemoteMap } from "../../../src/publish/fetch/remote-map.ts";
 import { encode } from "../../maps/map-files.ts";
 import { fileServer, folderFiles } from "../../support/file-server.ts";
@@ -135,3 +136,27 @@ async function splitFiles(...options: readonly string[]): Promise<[string, Uint8
   expect(split).toMatchObject({ code: 0 });
   return folderFiles(site);
 }
+
+describe("ranges of a map", () => {
+  it("are asked for past caches, and without the header that costs browsers a preflight", async () => {
+    const rows = Array.from({ length: 20_000 }, (_, i) => `com,h${10_000 + i})/ 1\n`);
+    const { url } = await serving(rows.join(""));
+    const requests: HttpRequest[] = [];
+    const client = new FetchClient();
+    const source = await HttpSource.open(
+      {
+        request: (target, request = {}) => {
+          requests.push(request);
+          return client.request(target, request);
+        },
+      },
+      `${url}/.well-known/mementomap`,
+    );
+    await source.read(200_000, 5);
+    expect(requests.length).toBeGreaterThan(1);
+    for (const { cache, headers } of requests) {
+      expect(cache).toBe("no-store");
+      expect(Object.keys(headers ?? {})).not.toContain("If-Range");
+    }
+  });
+});

@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { request } from "node:http";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { MementoMapError } from "../../../src/errors.ts";
 import { decompressed } from "../../../src/files/decompress.ts";
+import { FileSource } from "../../../src/files/input-file.ts";
 import { availableEncodings } from "../../../src/publish/serve/encoded-copies.ts";
 import { listen } from "../../../src/http/listen.ts";
 import { createPublisher } from "../../../src/publish/serve/publisher.ts";
@@ -349,4 +351,21 @@ describe("a map whose file changes", () => {
     const { url } = await serving(gzipSync(EXAMPLE_MAP));
     expect((await rawGet(url + WELL_KNOWN)).body.toString()).toBe(EXAMPLE_MAP);
   });
+});
+
+/** A publisher that was out of open files when its map changed never took the new one. */
+it("takes a new map that could not be opened at first, though its file is the same", async () => {
+  const served = await serving(EXAMPLE_MAP);
+  const newer = `${EXAMPLE_MAP}uk,co,bbc)/news 5\n`;
+  writeFileSync(`${served.path}.new`, newer);
+  renameSync(`${served.path}.new`, served.path);
+  const shown = async (): Promise<string> =>
+    (await fetch(`${served.url}/.well-known/mementomap`)).text();
+  const open = vi.spyOn(FileSource, "open");
+  open.mockRejectedValue(new MementoMapError("MM_IO", "EMFILE: too many open files"));
+  await served.publisher.reload();
+  expect(await shown()).toBe(EXAMPLE_MAP);
+  open.mockRestore();
+  await served.publisher.reload();
+  expect(await shown()).toBe(newer);
 });

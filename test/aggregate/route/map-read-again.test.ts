@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { MapKeeper } from "../../src/aggregate/route/map-keeper.ts";
-import { MapRouter } from "../../src/aggregate/route/map-router.ts";
-import { archivesOf, shown } from "../aggregate/route/routing.ts";
-import { scratchDir } from "../support/scratch.ts";
+import { MapKeeper } from "../../../src/aggregate/route/map-keeper.ts";
+import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
+import { archivesOf, shown } from "./routing.ts";
+import { scratchDir } from "../../support/scratch.ts";
 
 /** How many reads fail for want of open files. */
 let failures = 0;

@@ -9,7 +9,14 @@ com,a)/x 2014 0
 com,a)/x 2016 2
 `;
 
-describe("lookup --explain", () => {
+/** Runs a command that has to succeed; returns what it wrote. */
+async function output(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCli(args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+describe("lookup", () => {
   const written = (): string => `${folderWith({ "map.ukvs": MAP })}/map.ukvs`;
 
   it("lists the keys that were looked for, with their rows, up to the one that decides", async () => {
@@ -55,5 +62,24 @@ http://b.org/	absent	-	-	-
     const { code, stderr, stdout } = await runCli(["lookup", written(), input]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("is neither a URI nor a SURT");
+  });
+
+  it("says how many digits a time has", async () => {
+    const { stderr } = await runCli(["lookup", "-q", written(), "http://a.com/", "--at", "20141"]);
+    expect(stderr).toMatch(/4, 6, 8/);
+  });
+
+  it("finds URIs with a star in maps that generate makes, and adds to, and validate accepts", async () => {
+    const folder = folderWith({ "uris.txt": "http://a.com/x*y\nhttp://a.com/*\n" });
+    const [list, map, more] = ["uris.txt", "map.ukvs", "more.ukvs"].map(
+      (name) => `${folder}/${name}`,
+    );
+    await output("generate", "-q", list, "-o", map);
+    await output("generate", "-q", "--add", map, list, "-o", more);
+    for (const path of [map, more]) {
+      await output("validate", "-q", path);
+      const found = await output("lookup", "-q", path, "http://a.com/x*y", "http://a.com/z");
+      expect(found).toMatch(/x\*y\tpresent\tcom,a\)\/x%2ay\t.*\n.*\tabsent\t-/);
+    }
   });
 });
