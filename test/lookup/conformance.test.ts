@@ -145,7 +145,7 @@ describe.each(Object.entries(DOORS))("%s", (name, open) => {
       expect(await outcome(() => open(map), "http://z.org/")).toMatch(/^MM_(PAGE|BAD_INPUT)$/);
     }
     // Batches here ask for keys of other pages, too.
-    if (name === "the library" || /^a batch/.test(name)) return;
+    if (name === "the library" || name.startsWith("a batch")) return;
     const page = encode(`${PAGE_2}\ncom,b)/ 2\n`);
     expect(await outcome(() => open(page), "http://b.com/")).toBe("com,b)/ 2 0");
     expect(await outcome(() => open(page), "http://c.com/")).toBe("MM_PAGE");
