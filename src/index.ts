@@ -6,11 +6,18 @@
  *
  * @module
  */
-import { compactOn, diffOn, discoverOn, generateOn, mergeOn, validateOn } from "./library/maps.ts";
+import {
+  compactOn,
+  diffOn,
+  discoverOn,
+  generateOn,
+  mergeOn,
+  readTimeMapOn,
+  validateOn,
+} from "./library/maps.ts";
 import { openMapOn } from "./library/open-map.ts";
 import { createRouterOn } from "./library/router.ts";
 import { bind, type Bound } from "./library/source.ts";
-import { readTimeMapOn } from "./library/timemap.ts";
 import { WEB } from "./library/web-platform.ts";
 
 /**
@@ -282,11 +289,11 @@ export type { ReadUkvsOptions, RecordBatch } from "./ukvs/reader.ts";
 export type { DatetimeRange, UkvsRecord } from "./ukvs/record.ts";
 export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 export type { MapStream } from "./library/map-stream.ts";
-export type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
+export type { CompactOptions, GenerateResult, ReadTimeMapOptions } from "./library/maps.ts";
+export type { SignalOption } from "./interruption.ts";
 export type { MapRow, MementoMap, OpenMapOptions } from "./library/open-map.ts";
 export type { MapChild, MapSlice, SliceOptions } from "./maps/explore/map-slice.ts";
 export type { PackedHoldings } from "./maps/explore/packed-holdings.ts";
 export type { ArchiveRouter, MapsById, RouterOptions } from "./library/router.ts";
 export type { Bytes, Source } from "./library/source.ts";
-export type { ReadTimeMapOptions } from "./library/timemap.ts";
 export type { Aggregator } from "./aggregate/aggregator.ts";

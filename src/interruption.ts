@@ -62,10 +62,14 @@ export async function* interruptibleChunks<T>(
   checkSignal(signal);
 }
 
-/** What may stop a function before its end. */
-export interface InterruptOptions {
+/** What may stop a function. */
+export interface SignalOption {
   /** Ends the work with MM_INTERRUPTED when it is aborted. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What may stop a function before its end. */
+export interface InterruptOptions extends SignalOption {
   /** As `signal`, and it knows what must not be left behind when the process ends. */
   readonly interrupt?: Interrupt | undefined;
 }

@@ -11,14 +11,14 @@ import {
   discoverOn,
   generateOn,
   mergeOn,
-  type SignalOption,
+  readTimeMapOn,
   validateOn,
 } from "./library/maps.ts";
+import type { SignalOption } from "./interruption.ts";
 import { NODE } from "./library/node-platform.ts";
 import { openMapOn } from "./library/open-map.ts";
 import { createRouterOn } from "./library/router.ts";
 import { bind, type Bound } from "./library/source.ts";
-import { readTimeMapOn } from "./library/timemap.ts";
 import {
   checkPublisher as checkPublisherBy,
   type Finding,
@@ -104,8 +104,7 @@ export type { LoadArchivesOptions } from "./aggregate/route/archive-list.ts";
 export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/service/open-aggregator.ts";
 export type { HarvestOptions, HarvestSummary } from "./harvest/harvest-index.ts";
 export type { SampleSearchOptions, SampleSearchSummary } from "./harvest/sample-search.ts";
-export type { WriteOptions } from "./library/map-files.ts";
-export type { PackForm } from "./library/pack-map-file.ts";
+export type { PackForm, WriteOptions } from "./library/map-files.ts";
 export type { Budget, BudgetFileSummary } from "./compact/budget-files.ts";
 export type { CompactFileSummary } from "./compact/compact-files.ts";
 export type { GenerateOptions, GenerateSummary } from "./generate/generate.ts";

@@ -14,10 +14,14 @@ import {
 import { evaluateFiles, type EvaluateOptions } from "../study/evaluate/evaluate-files.ts";
 import { generateFiles, type GenerateOptions, type GenerateSummary } from "../generate/generate.ts";
 import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../generate/key-table.ts";
-import { Interrupt, type InterruptOptions } from "../interruption.ts";
+import { Interrupt, type InterruptOptions, type SignalOption } from "../interruption.ts";
 import { withMapOutput } from "../maps/map-output.ts";
 import { guardOutputs } from "../maps/output-guard.ts";
-import type { PackSummary } from "../pack/pack-files.ts";
+import { type PackSummary, writePackedMap } from "../pack/pack-files.ts";
+import { MAX_ROW_BITS } from "../packed/packed-file.ts";
+import { MementoMapError } from "../errors.ts";
+import { openOutput, type OutputStreams } from "../files/output-file.ts";
+import type { MapStreams } from "../lookup/map-sources.ts";
 import type { Analysis } from "../study/analyze/analysis.ts";
 import {
   analyzeFiles as analyze,
@@ -25,9 +29,8 @@ import {
 } from "../study/analyze/analyze-files.ts";
 import type { SplitSize } from "../maps/split-map.ts";
 import { type StaticSite, writeStaticSite as writeSite } from "../publish/serve/static-site.ts";
-import { randomAccess, type SignalOption } from "./maps.ts";
+import { randomAccess } from "./maps.ts";
 import { NODE } from "./node-platform.ts";
-import { type PackForm, packMapFile } from "./pack-map-file.ts";
 import type { Source } from "./source.ts";
 import { packageFile } from "../files/package-file.ts";
 
@@ -80,6 +83,16 @@ export async function generateMapFile(
       }),
     );
   });
+}
+
+/** What a packed map is to be. */
+export interface PackForm {
+  /** At most this large; by default as large as pays. */
+  readonly maxBytes?: number | undefined;
+  /** Bits of a row, 0 to 31 in eighths; chosen with the rows by default. */
+  readonly bits?: number | undefined;
+  /** About how much to hold of names and shards; more goes to scratch files. */
+  readonly memoryBytes?: number | undefined;
 }
 
 /** How a map file is made smaller: by weights, to a budget, or packed. */
@@ -238,4 +251,34 @@ export async function writeStaticSite(
 function defaultThreads(memoryBytes: number = DEFAULT_MEMORY_BYTES): number {
   if (packageFile("package.json") === undefined) return 1;
   return threadsWithin(memoryBytes, availableParallelism());
+}
+
+/** Packs a map file. */
+async function packMapFile(
+  source: string,
+  target: string,
+  form: PackForm,
+  options: CompactMapFileOptions,
+  streams: MapStreams & OutputStreams,
+): Promise<PackSummary> {
+  const { bits = 0 } = form;
+  if (!(bits >= 0 && bits <= MAX_ROW_BITS)) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `a packed map has 0 to ${MAX_ROW_BITS} bits for a row, not ${bits}`,
+    );
+  }
+  const { misses, archive, scratch, force, onRead } = options;
+  const output = { path: target, kind: "packed" } as const;
+  await guardOutputs([output], { inputs: [source, misses], force });
+  // Where the files of threads are not installed, there is one.
+  const threads = packageFile("package.json") === undefined ? 1 : undefined;
+  const file = await openOutput(target, streams);
+  try {
+    const packing = { ...form, misses, archive, scratch, threads, onRead, streams };
+    return await writePackedMap(source, file, packing);
+  } catch (error) {
+    await file.abort();
+    throw error;
+  }
 }

@@ -10,7 +10,10 @@ import {
 } from "../generate/generate-map.ts";
 import { mergeMaps, type MergeSummary } from "../maps/merge-maps.ts";
 import { validateMap, type ValidateOptions } from "../maps/validate-map.ts";
+import type { SignalOption } from "../interruption.ts";
 import { MapStream } from "./map-stream.ts";
+import { timeMapReader, type TimeMapReaderOptions } from "../memento/timemap-reader.ts";
+import type { TimeMapReading } from "../memento/timemap-reading.ts";
 import { bytesOf, chunksOf, nameOf, placeOf, type Platform, type Source } from "./source.ts";
 import {
   discoverMap,
@@ -23,16 +26,7 @@ import {
 export type GenerateResult = Omit<GeneratedMap, "bytes">;
 
 /** How much a map is rolled up: the weights of the paper. */
-export interface CompactOptions extends WeightOptions {
-  /** Ends the work with MM_INTERRUPTED when it is aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** What may stop a function. */
-export interface SignalOption {
-  /** Ends the work with MM_INTERRUPTED when it is aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
+export interface CompactOptions extends WeightOptions, SignalOption {}
 
 /** See `generate` of the entries. */
 export function generateOn(
@@ -138,4 +132,18 @@ export async function discoverOn(
   } finally {
     close();
   }
+}
+
+/** How a TimeMap is read. */
+export interface ReadTimeMapOptions extends TimeMapReaderOptions, SignalOption {}
+
+/** See `readTimeMap` of the entries. */
+export async function readTimeMapOn(
+  platform: Platform,
+  source: Source,
+  { signal, ...options }: ReadTimeMapOptions = {},
+): Promise<TimeMapReading> {
+  const reader = timeMapReader(options);
+  for await (const chunk of chunksOf(platform, source, signal)) reader.write(chunk);
+  return reader.end();
 }

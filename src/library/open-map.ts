@@ -5,7 +5,7 @@ import { compareMaps, type CompareOptions } from "../maps/compare/compare-maps.t
 import type { MapComparison } from "../maps/compare/comparison.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal, interruptible } from "../interruption.ts";
-import { type Answer, hasUri, type LookupOptions, type MapLookup } from "../lookup/map-lookup.ts";
+import { type Answer, type LookupOptions, type MapLookup } from "../lookup/map-lookup.ts";
 import { MapExplorer } from "../maps/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../maps/explore/map-slice.ts";
 import { packedHoldings, type PackedHoldings } from "../maps/explore/packed-holdings.ts";
@@ -92,8 +92,6 @@ export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
 /** A map, however it is kept. */
 interface Kept {
   readonly lookup: MapLookup;
-  /** Whether a URI is present, where that can be said at once. */
-  readonly has?: ((uri: string) => boolean) | undefined;
   /** The map, or its pages one after the other. */
   parts(signal: AbortSignal | undefined): AsyncIterable<ByteSource> | Iterable<ByteSource>;
   close(): Promise<void> | void;
@@ -125,17 +123,10 @@ async function keep(platform: Platform, source: Source, options: OpenMapOptions)
   }
   const name = nameOf(platform, source);
   const bytes = await bytesOf(platform, source, options.signal);
-  if (isPacked(bytes)) {
-    const lookup = PackedLookup.of(bytes, name);
-    return {
-      lookup,
-      has: (uri) => hasUri(lookup.source, uri),
-      parts: () => [new MemorySource(bytes, name)],
-      close: () => undefined,
-    };
-  }
-  const index = MemoryIndex.build(bytes, { source: name });
-  return { lookup: index, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
+  const lookup = isPacked(bytes)
+    ? PackedLookup.of(bytes, name)
+    : MemoryIndex.build(bytes, { source: name });
+  return { lookup, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
 }
 
 async function searched(
@@ -194,13 +185,7 @@ class OpenedMap implements MementoMap {
   }
 
   async has(uri: string, options: LookupOptions = {}): Promise<boolean> {
-    const { has } = this.#kept;
-    if (has === undefined || options.at !== undefined) {
-      return (await this.lookup(uri, options)).present;
-    }
-    if (this.#isClosed) throw closed();
-    checkSignal(options.signal);
-    return has(uri);
+    return (await this.lookup(uri, options)).present;
   }
 
   async lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {

@@ -7,6 +7,7 @@ import type { Decision, RouteRequest, Router } from "../aggregate/route/decision
 import { MapRouter, type MapRouterOptions } from "../aggregate/route/map-router.ts";
 import type { RoutedMap } from "../aggregate/route/routed-map.ts";
 import { MementoMapError, quote } from "../errors.ts";
+import type { SignalOption } from "../interruption.ts";
 import { isPacked } from "../bytes/bytes.ts";
 import { MemoryIndex } from "../lookup/memory-index.ts";
 import { PackedLookup } from "../lookup/packed-lookup.ts";
@@ -40,7 +41,7 @@ export interface ArchiveRouter extends Router {
   /** One decision for every archive: those to ask first, the most useful of them first. */
   route(request: RouteRequest): readonly Decision[];
   /** Takes new maps of some archives; the others keep theirs. Requests are routed meanwhile. */
-  useMaps(maps: MapsById, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  useMaps(maps: MapsById, options?: SignalOption): Promise<void>;
   /**
    * Notes whether an archive that was asked had mementos, and how many: who has a page is asked for its
    * images and styles, and with `recall` it is learnt from. Leave out archives that failed.
@@ -85,10 +86,7 @@ class LibraryRouter extends MapRouter implements ArchiveRouter {
     return this.#learner && learningReport(this.#learner);
   }
 
-  async useMaps(
-    maps: MapsById,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<void> {
+  async useMaps(maps: MapsById, { signal }: SignalOption = {}): Promise<void> {
     const read = new Map<string, RoutedMap | undefined>();
     for (const [id, source] of Object.entries(maps)) {
       if (!this.archives.some((archive) => archive.id === id)) {

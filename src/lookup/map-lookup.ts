@@ -119,15 +119,7 @@ export function hasSurt(
   end: number,
   period?: DatetimeRange,
 ): boolean {
-  return isPresent(source, KEY.ofSurt(bytes, start, end, source.readsQueries), period);
-}
-
-/** As {@link hasSurt}, of a URI. */
-export function hasUri(source: KeySource, uri: string): boolean {
-  return isPresent(source, KEY.ofUriText(uri, source.readsQueries));
-}
-
-function isPresent(source: KeySource, key: Key, period?: DatetimeRange): boolean {
+  const key = KEY.ofSurt(bytes, start, end, source.readsQueries);
   const hit = find(source, key, period);
   if (hit < 0) return false;
   source.answer(key, hit, VERDICT);

@@ -1,5 +1,6 @@
 import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
+import type { SignalOption } from "../interruption.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
 import { readUkvs, type UkvsReader } from "../ukvs/reader.ts";
 import { RowCursor } from "./row-cursor.ts";
@@ -27,11 +28,6 @@ export interface MapDifference {
   readonly records: AsyncGenerator<RecordDifference, void, undefined>;
 }
 
-export interface DiffOptions {
-  /** Ends the work with MM_INTERRUPTED when it is aborted, also while the records are read. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** A map as a stream, with the name that messages call it. */
 export interface NamedChunks {
   readonly name: string;
@@ -51,7 +47,7 @@ export interface NamedChunks {
 export async function diffMaps(
   before: NamedChunks,
   after: NamedChunks,
-  { signal }: DiffOptions = {},
+  { signal }: SignalOption = {},
 ): Promise<MapDifference> {
   const old = await readUkvs(before.chunks, { source: before.name, signal });
   const now = await readUkvs(after.chunks, { source: after.name, signal });

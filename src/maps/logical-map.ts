@@ -1,11 +1,10 @@
-import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
 import type { KeyAnswer } from "../lookup/decide.ts";
 import type { KeyFinder } from "../lookup/map-lookup.ts";
 import { foreignSpellings } from "../surt/spelling.ts";
 import { MapSearch } from "../lookup/map-search.ts";
-import { type PageMark, pageMark, withoutPageMark } from "../ukvs/head.ts";
+import { type PageMark, pageMark, PageRange, withoutPageMark } from "../ukvs/head.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
 import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
 
@@ -49,14 +48,8 @@ export async function openLogicalMaps(
         ? `whole ${index}`
         : [`of ${page.of}`, ...formatHeaders(headers)].join("\n");
     const group = groups.get(name) ?? [];
-    group.push({
-      source,
-      search,
-      headers,
-      page,
-      first: bytesOf(page?.first),
-      last: bytesOf(page?.last),
-    });
+    const range = PageRange.of(search.headers, source.name);
+    group.push({ source, search, headers, page, range });
     groups.set(name, group);
   }
   return Array.from(groups.values(), (parts) => joined(parts, options));
@@ -67,8 +60,7 @@ interface Part {
   readonly search: MapSearch;
   readonly headers: UkvsHeaders;
   readonly page: PageMark | undefined;
-  readonly first: Uint8Array | undefined;
-  readonly last: Uint8Array | undefined;
+  readonly range: PageRange | undefined;
 }
 
 function joined(parts: readonly Part[], options: OpenMapsOptions): LogicalMap {
@@ -116,22 +108,13 @@ async function findInParts(
 ): Promise<KeyAnswer | undefined> {
   const bytes = encoder.encode(key);
   const isAnywhere = foreignSpellings(key, parts[0]?.headers.fields).length > 0;
-  for (const part of parts) {
-    if (!isAnywhere && !mayHold(part, bytes)) continue;
-    const answer = await part.search.find(key, options);
+  for (const { range, search } of parts) {
+    if (!isAnywhere && range !== undefined && range.place(bytes) !== 0) continue;
+    const answer = await search.find(key, options);
     // All rows of a key are on one page.
     if (answer !== undefined) return answer;
   }
   return undefined;
 }
 
-function mayHold({ page, first, last }: Part, key: Uint8Array): boolean {
-  if (page === undefined || first === undefined || last === undefined) return true;
-  return compareBytes(first, key) <= 0 && compareBytes(key, last) <= 0;
-}
-
 const encoder = new TextEncoder();
-
-function bytesOf(text: string | undefined): Uint8Array | undefined {
-  return text === undefined ? undefined : encoder.encode(text);
-}

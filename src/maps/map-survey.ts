@@ -84,49 +84,33 @@ export async function surveyMap(
 
 const decoder = new TextDecoder();
 
-/** Counts keys by their first label; a sorted map has the keys of one label together. */
+/** Counts keys by their first label; a sorted map has most keys of one label together. */
 class DomainCounter {
-  readonly #counts = new Map<string, number>();
-  #domain = "";
-  #domainLength = -1;
-  #keys = 0;
+  readonly #counts = new Map<string, { readonly domain: string; keys: number }>();
+  #current = { domain: "", keys: 0 };
+  #length = Infinity;
 
   get count(): number {
-    this.#note();
     return this.#counts.size;
   }
 
   add({ bytes, start, keyEnd }: RowCursor, shared: number): void {
-    if (shared <= this.#domainLength || this.#domainLength < 0) {
-      this.#note();
-      const length = labelEnd(bytes, start, keyEnd) - start;
-      this.#domain = decoder.decode(bytes.subarray(start, start + length));
-      this.#domainLength = length;
+    if (shared <= this.#length) {
+      let end = start;
+      while (end < keyEnd && !isLabelEnd(bytes[end])) end++;
+      const domain = decoder.decode(bytes.subarray(start, end));
+      this.#length = end - start;
+      this.#current = this.#counts.get(domain) ?? { domain, keys: 0 };
+      this.#counts.set(domain, this.#current);
     }
-    this.#keys += 1;
+    this.#current.keys += 1;
   }
 
   top(most: number): DomainShare[] {
-    this.#note();
-    return Array.from(this.#counts, ([domain, keys]) => ({ domain, keys }))
-      .sort((a, b) => b.keys - a.keys)
-      .slice(0, most);
-  }
-
-  #note(): void {
-    if (this.#keys > 0) {
-      this.#counts.set(this.#domain, (this.#counts.get(this.#domain) ?? 0) + this.#keys);
-    }
-    this.#keys = 0;
+    return [...this.#counts.values()].sort((a, b) => b.keys - a.keys).slice(0, most);
   }
 }
 
-function labelEnd(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end) {
-    const byte = bytes[at];
-    if (byte === COMMA || byte === CLOSE_PAREN || byte === COLON) break;
-    at++;
-  }
-  return at;
+function isLabelEnd(byte: number): boolean {
+  return byte === COMMA || byte === CLOSE_PAREN || byte === COLON;
 }

@@ -23,16 +23,14 @@ import {
 } from "../ukvs/header.ts";
 import { type Fault, fault, type FaultCode, keyFault } from "./map-faults.ts";
 import { InclusionCheck } from "./inclusion-check.ts";
-import { interruptibleChunks } from "../interruption.ts";
+import { interruptibleChunks, type SignalOption } from "../interruption.ts";
 
-export interface ValidateOptions {
+export interface ValidateOptions extends SignalOption {
   /**
    * Whether to leave out warnings, and with them what rows say about each other. Many times faster;
    * default false.
    */
   readonly isOnlyErrors?: boolean | undefined;
-  /** Ends the work with MM_INTERRUPTED when it is aborted. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -50,9 +48,7 @@ export async function* validateMap(
 ): AsyncGenerator<Fault, void, undefined> {
   const validation = new Validation(options.isOnlyErrors ?? false);
   try {
-    for await (const batch of lineBatches(
-      validation.counted(interruptibleChunks(chunks, options.signal)),
-    )) {
+    for await (const batch of lineBatches(interruptibleChunks(chunks, options.signal))) {
       validation.checkBatch(batch);
       yield* validation.take();
       if (validation.isForeign) return;
@@ -89,27 +85,20 @@ class Validation {
   #hasCrlf = false;
   #lastKey = new LastKey(1);
   #inclusion: InclusionCheck | undefined;
+  /** Bytes of all lines, and those up to the end of the last header. */
   #bytes = 0;
-  /** Bytes up to the end of the last header, and of all lines before the first record. */
   #headBytes = 0;
-  #bytesBeforeRecords = 0;
+  /** Where the line ends that is checked. */
+  #lineEnd = 0;
   #records = 0;
 
   constructor(isOnlyErrors: boolean) {
     this.#isOnlyErrors = isOnlyErrors;
   }
 
-  async *counted(
-    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of chunks) {
-      this.#bytes += chunk.length;
-      yield chunk;
-    }
-  }
-
   checkBatch(batch: LineBatch): void {
-    const { bytes, starts, ends, count, firstLine, isTerminated } = batch;
+    const { bytes, offset, starts, ends, count, firstLine, isTerminated } = batch;
+    this.#bytes = offset + bytes.length;
     for (let i = 0; i < count && !this.isForeign; i++) {
       if (this.#hasPlainRows) i = this.#passPlainRows(batch, i);
       if (i === count) break;
@@ -118,7 +107,7 @@ class Validation {
         this.#hasCrlf = true;
         this.#add("crlf", "the line ends in CRLF; lines end in LF (reported once)");
       }
-      if (!this.#isInRecords) this.#bytesBeforeRecords += lineBytes(batch, i);
+      this.#lineEnd = offset + starts[i] + lineBytes(batch, i);
       this.#checkLine(bytes, starts[i], ends[i]);
     }
     if (!isTerminated && !this.isForeign)
@@ -268,7 +257,7 @@ class Validation {
     if (isGood === undefined) return;
     if (first === undefined) this.#firstByName.set(header.name, header);
     this.#list.push(header);
-    this.#headBytes = this.#bytesBeforeRecords;
+    this.#headBytes = this.#lineEnd;
   }
 
   #startRecords(): void {

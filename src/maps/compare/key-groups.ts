@@ -1,4 +1,5 @@
 import { compareRanges, copyRange } from "../../bytes/bytes.ts";
+import type { SignalOption } from "../../interruption.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { readUkvs, type UkvsReader } from "../../ukvs/reader.ts";
 import { RowAdder, RowSums } from "../explore/row-sums.ts";
@@ -28,11 +29,8 @@ export class KeyGroups {
    *
    * @throws MM_BAD_INPUT when it is not a map, and what reading throws.
    */
-  static async open(
-    { name, chunks }: NamedChunks,
-    options: { readonly signal?: AbortSignal | undefined },
-  ): Promise<KeyGroups> {
-    const reader = await readUkvs(chunks, { source: name, signal: options.signal });
+  static async open({ name, chunks }: NamedChunks, { signal }: SignalOption): Promise<KeyGroups> {
+    const reader = await readUkvs(chunks, { source: name, signal });
     try {
       const groups = new KeyGroups(reader, name);
       await groups.#rows.advance();

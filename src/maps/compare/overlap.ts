@@ -48,10 +48,6 @@ export class OverlapTable {
     this.#others = undefined;
   }
 
-  get isEmpty(): boolean {
-    return this.#first === -1;
-  }
-
   /** The numbers of a code, to be added to: how many, how many differ, captures for each map. */
   of(code: number): Float64Array {
     if (this.#first === code) return this.#firstNumbers;

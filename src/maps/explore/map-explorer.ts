@@ -1,5 +1,6 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { MementoMapError, quote } from "../../errors.ts";
+import type { SignalOption } from "../../interruption.ts";
 import { type Child, ChildLists } from "./child-lists.ts";
 import {
   exactly,
@@ -65,18 +66,18 @@ export class MapExplorer {
    */
   static async open(
     source: ByteSource,
-    options: ExplorerLimits & { readonly signal?: AbortSignal | undefined } = {},
+    options: ExplorerLimits & SignalOption = {},
   ): Promise<MapExplorer> {
     return new MapExplorer(await SummedRows.read(source, options), options);
   }
 
   /** Ranks the children of large nodes beforehand, so that the first look at them is quick. */
-  async prepare(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+  async prepare({ signal }: SignalOption = {}): Promise<void> {
     const waiting = [""];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-      const { rows } = await this.#rows.sumOf(nodeRanges(name), options.signal);
+      const { rows } = await this.#rows.sumOf(nodeRanges(name), signal);
       if (rows <= this.#largeRows) continue;
-      const { children } = await this.#lists.of(name, true, options.signal);
+      const { children } = await this.#lists.of(name, true, signal);
       for (const { part, sums } of children) {
         if (sums.rows > this.#largeRows) waiting.push(part.name);
       }
