@@ -58,8 +58,10 @@ describe("replaceArchives", () => {
     const count = countOf(url, "1");
     await expect.poll(() => askedOf(paged)).toBe(1);
     await open.replaceArchives([other.archive]);
+    expect(open.upstream.isListed(paged.url)).toBe(true);
     release();
     expect(await count).toBe("3");
+    expect(open.upstream.isListed(paged.url)).toBe(false);
   });
 
   it("keeps what is known of an archive that is still there", async () => {

@@ -13,7 +13,8 @@ import {
   holdingOf,
   type Lifetimes,
 } from "./cache.ts";
-import { addressOf, type EndpointOptions, Endpoints } from "./endpoints.ts";
+import type { Confirm } from "./breaker.ts";
+import { addressOf, type AskedEndpoint, type EndpointOptions, Endpoints } from "./endpoints.ts";
 import type { Priority } from "./limits.ts";
 import { askForAll, askForClosest, askForNamed, LATEST, type Question } from "./question.ts";
 import {
@@ -42,6 +43,9 @@ export interface AskOptions extends EndpointOptions {
   /** How long all may take, waiting included; default 60 s, or what the archive's entry says. */
   readonly totalTimeoutMs?: number | undefined;
 }
+
+/** A question, and the endpoint that it was put to: it may have left the list since. */
+type Asked = Question & AskedEndpoint;
 
 const DAY_MS = 86_400_000;
 /** Bytes of answers that are being read at once, whoever asks whom. */
@@ -156,13 +160,14 @@ export class Asker implements Upstream {
     priority: Priority,
   ): Promise<ArchiveAnswer> {
     const { key, archive, endpoint } = question;
-    const answer = this.#read(question, priority)
+    const asked = { ...question, ...this.#endpoints.of(archive, endpoint) };
+    const answer = this.#read(asked, priority)
       .catch((error: unknown) => ({ answer: failedAnswer(faultOf(error)), headers: NO_HEADERS }))
       .then((reading) => {
         this.#inFlight.delete(key);
         return this.#keep(question, reading, kept);
       });
-    this.#inFlight.set(key, { answer, origin: this.#endpoints.of(archive, endpoint).origin });
+    this.#inFlight.set(key, { answer, origin: asked.origin });
     return answer;
   }
 
@@ -198,28 +203,27 @@ export class Asker implements Upstream {
   }
 
   /** Asks the archive, unless it is left out, and notes how well it works. */
-  async #read(question: Question, priority: Priority): Promise<Reading> {
-    const { breaker } = this.#endpoints.of(question.archive, question.endpoint);
+  async #read(asked: Asked, priority: Priority): Promise<Reading> {
+    const { breaker } = asked;
     const isProbe = breaker.check();
     try {
-      const reading = await this.#readNow(question, priority, () => {
+      const reading = await this.#readNow(asked, priority, () => {
         // It may have failed while this waited for its turn.
         if (!isProbe && breaker.isOpen) breaker.check();
       });
-      return await this.#judge(question, reading);
+      return await this.#judge(asked, reading);
     } catch (error) {
-      this.#blame(question, error, isProbe);
+      this.#blame(asked, error, isProbe);
       throw error;
     }
   }
 
   /** @param check called before each request. */
   async #readNow(
-    { archive, endpoint, read }: Question,
+    { archive, limits, read }: Pick<Asked, "archive" | "limits" | "read">,
     priority: Priority,
     check: () => void,
   ): Promise<Reading> {
-    const { limits } = this.#endpoints.of(archive, endpoint);
     const { headersTimeoutMs = 30_000, totalTimeoutMs = 60_000 } = this.#options;
     const { timeoutMs } = archive;
     const until = performance.now() + (timeoutMs ?? totalTimeoutMs);
@@ -260,8 +264,8 @@ export class Asker implements Upstream {
   }
 
   /** What an answer tells about the archive. */
-  async #judge(question: Question, reading: Reading): Promise<Reading> {
-    const { breaker, limits } = this.#endpoints.of(question.archive, question.endpoint);
+  async #judge(asked: Asked, reading: Reading): Promise<Reading> {
+    const { breaker, limits, uri } = asked;
     const { answer, headers } = reading;
     const { status = 0 } = answer;
     const said = `it answered with status ${status}`;
@@ -270,23 +274,22 @@ export class Asker implements Upstream {
       breaker.pause(said, retryAfterMs(headers.get("retry-after"), Date.now()));
     } else if (status >= 500) {
       if (status === 503) limits.overloaded();
-      void breaker.failed(said, this.#confirm(question));
+      void breaker.failed(said, this.#confirm(asked));
     } else if (answer.failure === "bad-timemap") {
       // So some archives say that they have nothing, while they have TimeMaps of other URIs.
-      const isUp = isHtmlInstead(reading) && (await breaker.isUp(this.#confirm(question)));
+      const isUp = isHtmlInstead(reading) && (await breaker.isUp(this.#confirm(asked)));
       if (isUp) return { headers, answer: answerOf(new MementoList(), { status }) };
-      void breaker.failed(answer.fault ?? "", this.#confirm(question));
+      void breaker.failed(answer.fault ?? "", this.#confirm(asked));
     } else {
       limits.succeeded();
-      breaker.succeeded(answer.result === "hit" ? question.uri : undefined);
+      breaker.succeeded(answer.result === "hit" ? uri : undefined);
     }
     return reading;
   }
 
   /** What a failure tells about the archive. */
-  #blame(question: Question, error: unknown, isProbe: boolean): void {
-    const { archive, endpoint } = question;
-    const { breaker, limits } = this.#endpoints.of(archive, endpoint);
+  #blame(asked: Asked, error: unknown, isProbe: boolean): void {
+    const { archive, endpoint, breaker, limits } = asked;
     const { failure = "internal", fault = "" } = faultOf(error);
     if (IS_OURS.has(failure)) {
       if (isProbe) breaker.endProbe();
@@ -294,18 +297,19 @@ export class Asker implements Upstream {
       breaker.succeeded();
     } else {
       if (failure === "timeout") limits.overloaded();
-      void breaker.failed(fault, this.#confirm(question));
+      void breaker.failed(fault, this.#confirm(asked));
     }
   }
 
   /** Whether an endpoint has an answer for another URI, past the cache and the circuit breaker. */
-  #confirm({ archive, endpoint }: Question): (uri: string) => Promise<boolean> {
+  #confirm({ archive, endpoint, limits }: Asked): Confirm {
     return async (uri) => {
       const question =
         endpoint === "timemap" ? askForAll(archive, uri) : askForClosest(archive, uri, LATEST);
       if (question === undefined) return false;
       try {
-        const { answer } = await this.#readNow(question, "client", () => undefined);
+        const asked = { ...question, limits };
+        const { answer } = await this.#readNow(asked, "client", () => undefined);
         return answer.result !== "error";
       } catch {
         return false;
