@@ -76,28 +76,25 @@ export function loadArchives(
 }
 
 async function load(place: string, options: LoadArchivesOptions): Promise<Archive[]> {
-  if (isWebAddress(place)) {
-    const text = await fetchedText(place, "application/json", "no list of archives", options);
-    return parseArchiveList(text, place).map((archive) =>
-      withMap(archive, (map) => addressFrom(map, place, archive)),
-    );
+  const source = place.startsWith("file:") ? fileURLToPath(place) : place;
+  const text = isWebAddress(source)
+    ? await fetchedText(source, "application/json", "no list of archives", options)
+    : await readFile(source, "utf8").catch((error: unknown) => {
+        throw ioError(error, source);
+      });
+  return parseArchiveList(text, source).map((archive) => ({
+    ...archive,
+    mementomap: mapFrom(source, archive),
+  }));
+}
+
+/** Where the map of an archive is, as seen from its list. */
+function mapFrom(list: string, { id, mementomap: map }: Archive): string | undefined {
+  if (map === undefined || map === DISCOVERED) return map;
+  if (!isWebAddress(list)) {
+    if (isWebAddress(map)) return map;
+    return map.startsWith("file:") ? fileURLToPath(map) : resolve(dirname(list), map);
   }
-  const path = place.startsWith("file:") ? fileURLToPath(place) : place;
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw ioError(error, path);
-  });
-  return parseArchiveList(text, path).map((archive) =>
-    withMap(archive, (map) => pathFrom(map, path)),
-  );
-}
-
-function withMap(archive: Archive, resolved: (map: string) => string): Archive {
-  const { mementomap } = archive;
-  if (mementomap === undefined || mementomap === DISCOVERED) return archive;
-  return { ...archive, mementomap: resolved(mementomap) };
-}
-
-function addressFrom(map: string, list: string, { id }: Archive): string {
   const url = URL.canParse(map, list) ? new URL(map, list).href : "";
   if (isWebAddress(url)) return url;
   throw new MementoMapError(
@@ -105,11 +102,6 @@ function addressFrom(map: string, list: string, { id }: Archive): string {
     `archive ${quote(id)}: a list from the Web cannot name the map ${quote(map)}; an address is expected`,
     { position: { source: list } },
   );
-}
-
-function pathFrom(map: string, list: string): string {
-  if (isWebAddress(map)) return map;
-  return map.startsWith("file:") ? fileURLToPath(map) : resolve(dirname(list), map);
 }
 
 /** @param what what a message says that the server has not. */

@@ -102,7 +102,11 @@ async function aggregateOnce(
     },
   });
   try {
-    if (!values["no-routing"]) await within(values.timeout, setUp.open.keeper.fetched());
+    if (!values["no-routing"]) {
+      // Not for ever: without its map an archive is asked.
+      const isOver = sleep(values.timeout, undefined, { ref: false });
+      await Promise.race([setUp.open.keeper.fetched(), isOver]);
+    }
     const { aggregator } = setUp.open;
     const request = { ...routePreferences(values), uri: original, signal: io.interrupt.signal };
     const aggregation = await (datetime === undefined
@@ -114,14 +118,6 @@ async function aggregateOnce(
   } finally {
     await setUp.close();
   }
-}
-
-/** Waits for maps, but not for ever: without its map an archive is asked. */
-async function within(ms: number, done: Promise<void>): Promise<void> {
-  const waiting = new AbortController();
-  const over = sleep(ms, undefined, { signal: waiting.signal }).catch(() => undefined);
-  await Promise.race([done, over]);
-  waiting.abort();
 }
 
 async function write(

@@ -3,13 +3,7 @@ import { pastedAddress } from "../../http/original-uri.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import type { Archive } from "../../aggregate/route/archive.ts";
-import {
-  type Decision,
-  decisionJson,
-  type RouteReason,
-  type RouteRequest,
-} from "../../aggregate/route/decision.ts";
+import { type Decision, decisionJson, type RouteReason } from "../../aggregate/route/decision.ts";
 import { openAggregator } from "../../aggregate/service/open-aggregator.ts";
 import {
   AGGREGATE_OPTIONS,
@@ -20,11 +14,10 @@ import {
   routePreferences,
   warnAboutEmptyLogs,
 } from "../common/aggregate-options.ts";
-import type { LearnOptions } from "../../aggregate/learn/store.ts";
 import { usage } from "../common/command-line.ts";
-import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
+import { type Command, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
-import { ExitCode, type Io, writeOut } from "../common/io.ts";
+import { ExitCode, writeOut } from "../common/io.ts";
 
 export const command: Command = defineCommand({
   name: "route",
@@ -87,75 +80,58 @@ Exit status: 0 if any archive would be queried, 1 if none would.
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("route", "nothing to route: name a URI");
     const uris = positionals.map((text) => pastedAddress(text).uri);
+    const { state, datetime, referer, json, quiet, "map-age": maxMapAgeMs } = values;
+    const allowsPrivate = values["allow-private"];
+    const { interrupt, env, stderr } = io;
+    const onFault = (message: string, reason: string): void =>
+      void stderr.write(`mementomap: ${message}: ${reason}\n`);
     const learn = learningOf(values);
-    const archives = await listedArchives("route", values, io, tell(io));
-    await warnAboutEmptyLogs(learn?.logs ?? [], tell(io));
-    const { state, datetime } = values;
-    const request = {
-      ...routePreferences(values),
-      datetime: datetime === undefined ? undefined : parsePaddedDatetime(datetime),
-      referer: values.referer,
+    const archives = await listedArchives("route", values, io, onFault);
+    await warnAboutEmptyLogs(learn?.logs ?? [], onFault);
+    const showAll = async (folder: string): Promise<ExitCode> => {
+      const proxies = ProxySettings.of(env);
+      const open = await openAggregator({
+        archives,
+        // The same answer every time: no archive is queried to learn something.
+        sampleShare: 0,
+        learn: learn && {
+          ...learn,
+          signal: interrupt.signal,
+          onFault,
+          isSaving: false,
+          random: () => 1,
+        },
+        maps: {
+          folder,
+          maxMapAgeMs,
+          fetch: { allowsPrivate, retries: 1, proxies, interrupt },
+          onFailure: ({ id }, error) => {
+            if (!quiet) onFault(`no map of ${id}`, error.describe());
+          },
+        },
+      });
+      await open.keeper.fetched();
+      await open.close();
+      const request = {
+        ...routePreferences(values),
+        datetime: datetime === undefined ? undefined : parsePaddedDatetime(datetime),
+        referer,
+        isPreview: true,
+      };
+      let isAnyAsked = false;
+      for (const [i, uri] of uris.entries()) {
+        const decisions = open.aggregator.router.route({ ...request, uri });
+        isAnyAsked ||= decisions.some(({ isAsked }) => isAsked);
+        const lines = json
+          ? [routeJson(uri, decisions)]
+          : [...(i > 0 ? [""] : []), ...routeTableLines(uri, decisions)];
+        await writeOut(io.stdout, `${lines.join("\n")}\n`);
+      }
+      return isAnyAsked ? ExitCode.ok : ExitCode.negative;
     };
-    const showAll = (folder: string): Promise<ExitCode> =>
-      show(uris, archives, request, { ...values, learn, folder }, io);
-    return state === undefined ? withTempDir({ interrupt: io.interrupt }, showAll) : showAll(state);
+    return state === undefined ? withTempDir({ interrupt }, showAll) : showAll(state);
   },
 });
-
-type Shown = "json" | "quiet" | "map-age" | "allow-private";
-type ShowOptions = Pick<CommandValues<typeof AGGREGATE_OPTIONS>, Shown> & {
-  readonly learn: LearnOptions | undefined;
-  readonly folder: string;
-};
-
-function tell(io: Io): (message: string, reason: string) => void {
-  return (message, reason) => void io.stderr.write(`mementomap: ${message}: ${reason}\n`);
-}
-
-async function show(
-  uris: readonly string[],
-  archives: readonly Archive[],
-  request: Omit<RouteRequest, "uri">,
-  options: ShowOptions,
-  io: Io,
-): Promise<ExitCode> {
-  const { learn, folder, json, quiet, "map-age": maxMapAgeMs } = options;
-  const { interrupt, env } = io;
-  const allowsPrivate = options["allow-private"];
-  const proxies = ProxySettings.of(env);
-  const open = await openAggregator({
-    archives,
-    // The same answer every time: no archive is queried to learn something.
-    sampleShare: 0,
-    learn: learn && {
-      ...learn,
-      signal: interrupt.signal,
-      onFault: tell(io),
-      isSaving: false,
-      random: () => 1,
-    },
-    maps: {
-      folder,
-      maxMapAgeMs,
-      fetch: { allowsPrivate, retries: 1, proxies, interrupt },
-      onFailure: ({ id }, error) => {
-        if (!quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
-      },
-    },
-  });
-  await open.keeper.fetched();
-  await open.close();
-  let isAnyAsked = false;
-  for (const [i, uri] of uris.entries()) {
-    const decisions = open.aggregator.router.route({ ...request, uri, isPreview: true });
-    isAnyAsked ||= decisions.some(({ isAsked }) => isAsked);
-    const lines = json
-      ? [routeJson(uri, decisions)]
-      : [...(i > 0 ? [""] : []), ...routeTableLines(uri, decisions)];
-    await writeOut(io.stdout, `${lines.join("\n")}\n`);
-  }
-  return isAnyAsked ? ExitCode.ok : ExitCode.negative;
-}
 
 /** Reasons for people; short, so that a table fits. */
 const WORDS: Readonly<Record<RouteReason, string>> = {
