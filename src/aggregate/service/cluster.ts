@@ -1,6 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
+import type { Log } from "../../http/log.ts";
 import type { ProcessPlace } from "../session.ts";
 
 /** A worker that lives for a shorter time is started again later each time. */
@@ -25,11 +26,9 @@ export interface WorkerCounts {
 type ToWorker =
   | { readonly type: "stop" | "reload" }
   | { readonly type: "counts"; readonly counts: WorkerCounts }
-  | { readonly type: "metrics"; readonly id: number; readonly text: string };
+  | { readonly type: "metrics"; readonly text: string };
 
-type ToPrimary =
-  | { readonly type: "ready"; readonly value: unknown }
-  | { readonly type: "metrics"; readonly id: number };
+type ToPrimary = { readonly type: "ready"; readonly value: unknown } | { readonly type: "metrics" };
 
 /** What to start as a worker: this program, with the same arguments. */
 export interface Program {
@@ -46,11 +45,7 @@ export interface ClusterOptions {
   readonly graceMs: number;
   /** Called once, with what the first worker that serves passed to `ready`. */
   readonly onReady: (value: unknown) => void;
-  readonly onEvent: (
-    level: "info" | "error",
-    message: string,
-    members: Readonly<Record<string, unknown>>,
-  ) => void;
+  readonly log: Log;
 }
 
 /**
@@ -153,7 +148,7 @@ export class Primary {
     const isShort = performance.now() - end.startedAt < SHORT_LIFE_MS;
     const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * this.#pausesMs[index]));
     this.#pausesMs[index] = isShort ? pauseMs : 0;
-    this.#options.onEvent("error", "a worker ended and is replaced", {
+    this.#options.log.event("error", "a worker ended and is replaced", {
       worker: index + 1,
       pid,
       status: end.status ?? undefined,
@@ -168,14 +163,15 @@ export class Primary {
 
   #take(index: number, worker: Worker, message: ToPrimary): void {
     if (message.type === "ready") this.#serves(index, worker, message.value);
-    else if (message.type === "metrics") void this.#sendMetrics(worker, message.id);
+    // The registry of prom-client sends messages of its own.
+    else if (message.type === "metrics") void this.#sendMetrics(worker);
   }
 
   #serves(index: number, worker: Worker, value: unknown): void {
     this.#ready.add(worker);
     this.#tellCounts();
     const members = { worker: index + 1, pid: worker.process.pid };
-    this.#options.onEvent("info", "a worker serves", members);
+    this.#options.log.event("info", "a worker serves", members);
     if (this.#wasReady) return;
     this.#wasReady = true;
     this.#options.onReady(value);
@@ -184,11 +180,11 @@ export class Primary {
       if (other !== index) this.#start(other);
   }
 
-  async #sendMetrics(worker: Worker, id: number): Promise<void> {
+  async #sendMetrics(worker: Worker): Promise<void> {
     await this.#started();
     // A worker that hangs does not answer; the others count all the same.
     const joined = await this.#registry.clusterMetrics().catch(() => "");
-    tell(worker, { type: "metrics", id, text: `${await this.#own.metrics()}\n${joined}` });
+    tell(worker, { type: "metrics", text: `${await this.#own.metrics()}\n${joined}` });
   }
 
   /** Resolves when no worker is starting: one that is does not say what it counts, and all would wait for it. */
@@ -227,9 +223,11 @@ export function isWorkerProcess(): boolean {
 export class WorkerLink {
   readonly place: ProcessPlace;
   counts: WorkerCounts;
-  readonly #metrics = new Map<number, (text: string) => void>();
-  readonly #onReload = new Set<() => void>();
-  #nextId = 0;
+  /** Called on SIGHUP of the primary process. */
+  onReload: () => void = () => undefined;
+  /** The metrics that were asked for and have not come yet, for all who want them. */
+  #asked: Promise<string> | undefined;
+  #answer: (text: string) => void = () => undefined;
 
   /** @param stop called when the primary process wants the worker to end, or has ended itself. */
   constructor(env: Readonly<Record<string, string | undefined>>, stop: () => void) {
@@ -237,9 +235,9 @@ export class WorkerLink {
     this.counts = { wanted: this.place.count, running: 1 };
     process.on("message", (message: ToWorker) => {
       if (message.type === "stop") stop();
-      else if (message.type === "reload") for (const reload of this.#onReload) reload();
+      else if (message.type === "reload") this.onReload();
       else if (message.type === "counts") this.counts = message.counts;
-      else if (message.type === "metrics") this.#takeMetrics(message.id, message.text);
+      else if (message.type === "metrics") this.#answer(message.text);
     });
     process.on("disconnect", stop);
   }
@@ -247,12 +245,6 @@ export class WorkerLink {
   /** Tells the primary process that this worker serves. */
   ready(value: unknown): void {
     process.send?.({ type: "ready", value } satisfies ToPrimary);
-  }
-
-  /** Calls back on SIGHUP of the primary process; call the function returned to unsubscribe. */
-  onReload(reload: () => void): () => void {
-    this.#onReload.add(reload);
-    return () => void this.#onReload.delete(reload);
   }
 
   /** Includes a registry in what {@link text} adds up. */
@@ -263,15 +255,12 @@ export class WorkerLink {
 
   /** The metrics of all workers as one, in the text format of Prometheus. */
   text(): Promise<string> {
-    const id = this.#nextId++;
-    return new Promise((resolve) => {
-      this.#metrics.set(id, resolve);
-      process.send?.({ type: "metrics", id } satisfies ToPrimary);
+    this.#asked ??= new Promise<string>((resolve) => {
+      this.#answer = resolve;
+      process.send?.({ type: "metrics" } satisfies ToPrimary);
+    }).finally(() => {
+      this.#asked = undefined;
     });
-  }
-
-  #takeMetrics(id: number, text: string): void {
-    this.#metrics.get(id)?.(text);
-    this.#metrics.delete(id);
+    return this.#asked;
   }
 }

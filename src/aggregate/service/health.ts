@@ -1,13 +1,6 @@
 import type { StaleMap } from "../learn/map-trust.ts";
-import type { ListState } from "../route/archive-list.ts";
 import type { AggregatorServiceOptions } from "./exchange.ts";
-import type { WorkerCounts } from "./cluster.ts";
-import {
-  type ArchiveStatus,
-  archiveStatuses,
-  learningOf,
-  type OpenAggregator,
-} from "./open-aggregator.ts";
+import { type ArchiveStatus, archiveStatuses, learningOf } from "./open-aggregator.ts";
 
 /** Something that an operator should know. */
 interface HealthProblem {
@@ -38,22 +31,20 @@ interface ServiceHealth {
 }
 
 /** How a service is, as one of its processes sees it. */
-export function serviceHealth({ open, list, processes }: AggregatorServiceOptions): ServiceHealth {
-  const archives = archiveStatuses(open);
-  const failing = archives.filter(isFailing);
+export function serviceHealth(options: AggregatorServiceOptions): ServiceHealth {
+  const archives = archiveStatuses(options.open);
+  const failing = archives.filter(isFailing).length;
   const problems = [
-    ...listProblems(list),
-    ...workerProblems(processes?.counts),
-    ...recallProblems(open),
-    ...archives.flatMap((archive) => [...archiveProblems(archive), ...mapProblems(archive)]),
+    ...serviceProblems(options),
+    ...archives.flatMap((each) => [...archiveProblems(each)]),
   ];
-  const isDown = archives.length > 0 && failing.length === archives.length;
+  const isDown = archives.length > 0 && failing === archives.length;
   return {
     status: isDown ? "failing" : problems.length > 0 ? "degraded" : "ok",
     archives: {
       all: archives.length,
       awake: archives.filter(({ upstream }) => upstream.health === "awake").length,
-      failing: failing.length,
+      failing,
     },
     problems,
   };
@@ -63,65 +54,59 @@ function isFailing({ upstream }: ArchiveStatus): boolean {
   return upstream.health !== "awake" || upstream.consecutiveFailures > 0;
 }
 
-function listProblems(list: ListState | undefined): HealthProblem[] {
-  if (list?.error === undefined) return [];
-  return [{ problem: "list-refused", detail: `${list.error}; the list before stays in use` }];
-}
+type Problems = Generator<HealthProblem, void, undefined>;
 
-function workerProblems(workers: WorkerCounts | undefined): HealthProblem[] {
-  if (workers === undefined || workers.running >= workers.wanted) return [];
-  const { running, wanted } = workers;
-  const detail = `${running} of ${wanted} workers run; the others are being started`;
-  return [{ problem: "worker-missing", detail }];
-}
-
-/** Less is kept than was promised, as far as measuring can tell. Learning corrects it by itself. */
-function recallProblems(open: OpenAggregator): HealthProblem[] {
+function* serviceProblems({ open, list, processes }: AggregatorServiceOptions): Problems {
+  if (list?.error !== undefined) {
+    yield { problem: "list-refused", detail: `${list.error}; the list before stays in use` };
+  }
+  const { running = 0, wanted = 0 } = processes?.counts ?? {};
+  if (running < wanted) {
+    const detail = `${running} of ${wanted} workers run; the others are being started`;
+    yield { problem: "worker-missing", detail };
+  }
   const { promised = 0, hits, mementos } = learningOf(open) ?? {};
-  const kept = [
-    ["answers with mementos", hits],
-    ["mementos", mementos],
-  ] as const;
-  return kept.flatMap(([what, recall]) => {
-    if (recall === undefined || recall.high >= promised) return [];
+  for (const [what, recall] of Object.entries({ "answers with mementos": hits, mementos })) {
+    // Less is kept than was promised, as far as measuring can tell. Learning corrects it by itself.
+    if (recall === undefined || recall.high >= promised) continue;
     const [low, high] = [recall.low.toFixed(3), recall.high.toFixed(3)];
     const detail = `${low} to ${high} of all ${what} were kept lately, not the ${promised} of --recall; archives may have changed: more of them are asked until it is kept`;
-    return [{ problem: "recall-missed" as const, detail }];
-  });
-}
-
-function archiveProblems(each: ArchiveStatus): HealthProblem[] {
-  if (!isFailing(each)) return [];
-  const { archive, upstream } = each;
-  const { health, consecutiveFailures, dormantUntil, lastFailure } = upstream;
-  const why = lastFailure === undefined ? "" : `: ${lastFailure}`;
-  const times = consecutiveFailures === 1 ? "once" : `${consecutiveFailures} times in a row`;
-  if (health === "awake") {
-    return [{ archive: archive.id, problem: "failing", detail: `it failed ${times}${why}` }];
+    yield { problem: "recall-missed", detail };
   }
-  const until = dormantUntil === undefined ? "" : ` until ${new Date(dormantUntil).toISOString()}`;
-  const detail = `it failed ${times} and is dormant${until}${why}`;
-  return [{ archive: archive.id, problem: "dormant", detail }];
 }
 
-function mapProblems({ archive, map }: ArchiveStatus): HealthProblem[] {
-  if (map === undefined || map.status === "loading") return [];
-  const problems: HealthProblem[] = [];
-  const add = (problem: HealthProblem["problem"], detail: string): void => {
-    problems.push({ archive: archive.id, problem, detail });
-  };
+function* archiveProblems(status: ArchiveStatus): Problems {
+  const { upstream, map } = status;
+  const archive = status.archive.id;
+  const { health, consecutiveFailures, dormantUntil, lastFailure } = upstream;
+  if (isFailing(status)) {
+    const why = lastFailure === undefined ? "" : `: ${lastFailure}`;
+    const times = consecutiveFailures === 1 ? "once" : `${consecutiveFailures} times in a row`;
+    const until =
+      dormantUntil === undefined ? "" : ` until ${new Date(dormantUntil).toISOString()}`;
+    yield health === "awake"
+      ? { archive, problem: "failing", detail: `it failed ${times}${why}` }
+      : {
+          archive,
+          problem: "dormant",
+          detail: `it failed ${times} and is dormant${until}${why}`,
+        };
+  }
+  if (map === undefined || map.status === "loading") return;
   if (map.contradicted !== undefined) {
-    add("map-contradicted", contradictionText(map.contradicted));
+    yield { archive, problem: "map-contradicted", detail: contradictionText(map.contradicted) };
   } else if (map.status === "stale") {
     const made = map.updatedAt === undefined ? "" : `, of ${new Date(map.updatedAt).toISOString()}`;
-    add("map-too-old", `its map${made}, is not used for what it says to be absent`);
+    const detail = `its map${made}, is not used for what it says to be absent`;
+    yield { archive, problem: "map-too-old", detail };
   }
   if (map.status === "failed") {
-    add("map-missing", `there is no usable map: ${map.error ?? "not known why"}`);
+    const detail = `there is no usable map: ${map.error ?? "not known why"}`;
+    yield { archive, problem: "map-missing", detail };
   } else if (map.error !== undefined) {
-    add("map-refused", `the map before stays in use: ${map.error}`);
+    const detail = `the map before stays in use: ${map.error}`;
+    yield { archive, problem: "map-refused", detail };
   }
-  return problems;
 }
 
 /** What is wrong with a map that answers contradict, since when, and what to do about it. */

@@ -61,7 +61,7 @@ async function serveByWorkers(
       const addresses = value as { url: string; metrics: string | undefined };
       io.stdout.write(listeningLine(addresses, values.json));
     },
-    onEvent: (level, message, members) => log.event(level, message, members),
+    log,
   });
   const { signal } = io.interrupt;
   const stop = (): void => primary.stop();
@@ -117,7 +117,7 @@ async function serveHere(
     await open.keeper.refresh();
   });
   const offHangUp = io.onHangUp?.(onHangUp);
-  const offReload = link?.onReload(onHangUp);
+  if (link !== undefined) link.onReload = onHangUp;
   try {
     await reload.start();
     const service = new AggregatorService({
@@ -159,7 +159,6 @@ async function serveHere(
     });
   } finally {
     offHangUp?.();
-    offReload?.();
     reload.stop();
     client.close();
     await setUp.close();
