@@ -2,7 +2,6 @@ import type { ByteSource } from "../bytes/byte-source.ts";
 import { CLOSE_PAREN, COLON, COMMA, STAR } from "../bytes/bytes.ts";
 import { frequencyCount } from "../ukvs/frequency.ts";
 import { columnEnd } from "../ukvs/record.ts";
-import { type RowLayout, rowLayout } from "../ukvs/row.ts";
 import type { RowCursor } from "./row-cursor.ts";
 import { eachRow, openWholeMap, PageCuts, pagesOf, type SplitPlan } from "./split-map.ts";
 
@@ -33,8 +32,6 @@ export interface SurveyOptions {
   readonly pageRecords?: number;
   /** How many domains to list; default 12. */
   readonly domains?: number;
-  /** Called with each row. */
-  readonly onRow?: (row: RowCursor, isNew: boolean, layout: RowLayout) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -50,10 +47,9 @@ export async function surveyMap(
   source: ByteSource,
   options: SurveyOptions = {},
 ): Promise<MapSurvey> {
-  const { pageRecords = 50_000, domains = 12, onRow, signal } = options;
+  const { pageRecords = 50_000, domains = 12, signal } = options;
   const reader = await openWholeMap(source, signal);
   const { headers } = reader;
-  const layout = rowLayout(headers.fields, source.name);
   const cuts = new PageCuts({ maxLines: pageRecords, slack: SLACK }, source.size);
   const counter = new DomainCounter();
   let records = 0;
@@ -62,7 +58,6 @@ export async function surveyMap(
   await eachRow(reader, source.name, (row, isNew, shared) => {
     const { bytes, start, keyEnd, restStart, end } = row;
     cuts.add(row, isNew, shared);
-    onRow?.(row, isNew, layout);
     records += 1;
     // The row `*` states the total once more.
     if (keyEnd - start === 1 && bytes[start] === STAR) {

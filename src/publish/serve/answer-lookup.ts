@@ -20,7 +20,7 @@ import { BatchAnswers } from "../../lookup/batch.ts";
 import { decompressed } from "../../files/decompress.ts";
 
 /** `GET /lookup?url=URI`: what the maps say about one URI, as JSON. */
-export function lookup(exchange: Exchange): Reply | Promise<Reply> {
+export async function lookup(exchange: Exchange): Promise<Reply> {
   const { site, metrics } = exchange;
   const query = lookupQuery(exchange.query);
   const problem = faultOf(query, exchange);
@@ -28,12 +28,22 @@ export function lookup(exchange: Exchange): Reply | Promise<Reply> {
   const url = query.url ?? "";
   const maps = query.map === undefined ? site.maps : site.maps.filter(({ id }) => id === query.map);
   metrics.lookups.inc();
-  const [map] = maps;
-  if (maps.length === 1 && map.current.isInMemory) {
-    const answer = map.current.answer(url, query);
-    if (!(answer instanceof Promise)) return answerReply(exchange, url, [{ map, answer }]);
-  }
-  return askAll(maps, url, query).then((answers) => answerReply(exchange, url, answers));
+  const answers = await Promise.all(
+    maps.map((map) =>
+      map.with(async (version) => ({ map, answer: await version.answer(url, query) })),
+    ),
+  );
+  const { answer } = answers.reduce((best, next) =>
+    isBetter(next.answer, best.answer) ? next : best,
+  );
+  const body = {
+    input: url,
+    ...shown(answer),
+    ...(site.maps.length === 1 ? {} : { answers: answers.map(described) }),
+  };
+  return textReply("application/json", `${JSON.stringify(body)}\n`, {
+    "Cache-Control": "public, max-age=60",
+  });
 }
 
 /** What is wrong with the query of a lookup or a batch; the URI is looked at for lookups only. */
@@ -64,32 +74,7 @@ interface MapAnswer {
   readonly answer: Answer;
 }
 
-function askAll(maps: readonly HostedMap[], url: string, query: LookupQuery): Promise<MapAnswer[]> {
-  return Promise.all(
-    maps.map((map) =>
-      map.with(async (version) => ({ map, answer: await version.answer(url, query) })),
-    ),
-  );
-}
-
-function answerReply(exchange: Exchange, url: string, answers: readonly MapAnswer[]): Reply {
-  const body = {
-    input: url,
-    ...shown(deciding(answers)),
-    ...(exchange.site.maps.length === 1 ? {} : { answers: answers.map(described) }),
-  };
-  return textReply("application/json", `${JSON.stringify(body)}\n`, {
-    "Cache-Control": "public, max-age=60",
-  });
-}
-
-/** Of several answers that which says most: present before absent, near before far. */
-function deciding(answers: readonly MapAnswer[]): Answer {
-  return answers
-    .map(({ answer }) => answer)
-    .reduce((best, next) => (isBetter(next, best) ? next : best));
-}
-
+/** Of several answers that which says most counts: present before absent, near before far. */
 function isBetter(a: Answer, b: Answer): boolean {
   if (a.present !== b.present) return a.present;
   return (a.distance ?? Infinity) < (b.distance ?? Infinity);

@@ -8,7 +8,6 @@ import type { Answer, SourceLookup } from "../../lookup/map-lookup.ts";
 import { MemoryIndex } from "../../lookup/memory-index.ts";
 import { MapExplorer } from "../../maps/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../../maps/explore/map-slice.ts";
-import { SummedRows } from "../../maps/explore/summed-rows.ts";
 import { packedHoldings, type PackedHoldings } from "../../maps/explore/packed-holdings.ts";
 import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { MapSearch } from "../../lookup/map-search.ts";
@@ -66,7 +65,7 @@ async function openPage(
   };
 }
 
-/** Smaller maps are read once more when somebody explores them; the sums of others come with their survey. */
+/** Maps are read once more to be explored: larger ones in the background, others when somebody does. */
 const PREPARED_BYTES = 2 ** 23;
 
 /** How a map is asked about a URI. */
@@ -143,21 +142,10 @@ export class MapVersion {
       return new MapVersion(source, modified, digest, surveyOf(lookup), lookup, options);
     }
     const isHeld = source.size <= maxIndexBytes;
-    const isLarge = source.size >= PREPARED_BYTES;
-    let sums: SummedRows | undefined;
-    const survey = await surveyMap(source, {
-      pageRecords,
-      signal,
-      onRow: (row, isNew, layout) => {
-        if (isLarge) sums ??= new SummedRows(source, layout);
-        sums?.add(row, isNew);
-      },
-    });
+    const survey = await surveyMap(source, { pageRecords, signal });
     const digest = await digestOf(sourceChunks(source, { signal }));
     const lookup = isHeld ? await indexOf(source) : await searchOf(source, options);
-    const version = new MapVersion(source, modified, digest, survey, lookup, options);
-    if (sums !== undefined) version.#explorer = Promise.resolve(new MapExplorer(sums));
-    return version;
+    return new MapVersion(source, modified, digest, survey, lookup, options);
   }
 
   /** Whether this is the packed form of a map. */
