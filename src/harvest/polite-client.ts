@@ -8,6 +8,7 @@ import {
   DEFAULT_BACK_OFF,
   isTemporary,
   LONGEST_ASKED_MS,
+  retryAfterMs,
   waitBefore,
 } from "../http/retry.ts";
 import { serverAddress, whereTheApiIs, withoutUser } from "./cdx-request.ts";
@@ -112,7 +113,7 @@ export class PoliteClient {
       const outcome = await this.#try(url, use);
       if ("value" in outcome) return outcome.value;
       if (!outcome.mayRetry || attempt > backOff.retries) throw outcome.error;
-      const waitMs = waitBefore(attempt, backOff, outcome.retryAfter, Date.now());
+      const waitMs = waitBefore(attempt, backOff, retryAfterMs(outcome.retryAfter, Date.now()));
       if (waitMs > Math.max(LONGEST_ASKED_MS, backOff.longestMs))
         throw notNow(outcome.error, waitMs);
       this.#options.onRetry?.(outcome.error.message, waitMs);

@@ -1,29 +1,5 @@
 import { epochMs, tryParseDatetime } from "../memento/datetime.ts";
 
-/**
- * How long to wait before try `attempt` (the second is 1): twice as long each time, and somewhere
- * in the upper half of that, so that those who failed together do not come back together.
- */
-function pauseBefore(attempt: number, firstMs: number): number {
-  const most = firstMs * 2 ** (attempt - 1);
-  return most / 2 + (Math.random() * most) / 2;
-}
-
-/**
- * The same, but not before the server wants to be asked again; undefined when that is longer than
- * the limit.
- *
- * @param limits `askedMs`: what `Retry-After` says, if anything.
- */
-export function pauseWithin(
-  attempt: number,
-  firstMs: number,
-  limits: { readonly askedMs: number | undefined; readonly mostMs: number },
-): number | undefined {
-  const pauseMs = Math.max(pauseBefore(attempt, firstMs), limits.askedMs ?? 0);
-  return pauseMs < limits.mostMs ? pauseMs : undefined;
-}
-
 /** When a request is sent again that nobody waits for. */
 export interface BackOff {
   /** Tries after the first. */
@@ -50,12 +26,10 @@ export function isTemporary(status: number): boolean {
  */
 export function waitBefore(
   attempt: number,
-  backOff: BackOff,
-  retryAfter: string | undefined,
-  nowMs: number,
+  { firstMs, longestMs }: Pick<BackOff, "firstMs" | "longestMs">,
+  askedMs: number = 0,
 ): number {
-  const own = Math.min(backOff.firstMs * 2 ** (attempt - 1), backOff.longestMs);
-  return Math.max(own, retryAfterMs(retryAfter, nowMs) ?? 0);
+  return Math.max(Math.min(firstMs * 2 ** (attempt - 1), longestMs), askedMs);
 }
 
 /** `Retry-After` is a number of seconds or a date; what is neither says nothing. */

@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 0, 1);
 
 describe("waitBefore", () => {
   it("doubles, up to the longest wait", () => {
-    const waits = [1, 2, 3, 4, 5, 6].map((n) => waitBefore(n, BACK_OFF, undefined, NOW));
+    const waits = [1, 2, 3, 4, 5, 6].map((n) => waitBefore(n, BACK_OFF));
     expect(waits).toEqual([100, 200, 400, 800, 1600, 3000]);
   });
 
@@ -26,7 +26,7 @@ describe("waitBefore", () => {
     ["-1", 100],
     ["", 100],
   ])("respects Retry-After: %s", (field, expected) => {
-    expect(waitBefore(1, BACK_OFF, field, NOW)).toBe(expected);
+    expect(waitBefore(1, BACK_OFF, retryAfterMs(field, NOW))).toBe(expected);
   });
 });
 

@@ -10,7 +10,7 @@ import {
   type HttpResponse,
 } from "../../http/http-client.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
-import { isTemporary, pauseWithin, retryAfterMs } from "../../http/retry.ts";
+import { isTemporary, retryAfterMs, waitBefore } from "../../http/retry.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
 import { readJson, writeJson } from "../../files/shared-files.ts";
@@ -109,11 +109,11 @@ export async function download(
     if ("part" in outcome) return outcome;
     const { error, askedMs, mayPass } = outcome;
     if (!mayPass) throw error;
-    const limits = { askedMs, mostMs: LONGEST_PAUSE_MS };
-    const pauseMs = pauseWithin(attempt, options.retryDelayMs, limits);
-    if (askedMs !== undefined && pauseMs === undefined) options.onToldToWait?.(askedMs);
-    if (pauseMs === undefined || attempt > options.retries) throw error;
-    await sleep(pauseMs, undefined, { signal: options.signal });
+    const backOff = { firstMs: options.retryDelayMs, longestMs: LONGEST_PAUSE_MS };
+    const waitMs = waitBefore(attempt, backOff, askedMs);
+    if (waitMs > LONGEST_PAUSE_MS) options.onToldToWait?.(waitMs);
+    if (waitMs > LONGEST_PAUSE_MS || attempt > options.retries) throw error;
+    await sleep(waitMs, undefined, { signal: options.signal });
   }
 }
 

@@ -32,21 +32,26 @@ export class HttpSource implements ByteSource {
   readonly size: number;
   readonly link: string | undefined;
   /** How many requests were made, and how many bytes of the map came. */
-  readonly traffic: { requests: number; bytes: number } = { requests: 1, bytes: 0 };
+  readonly traffic: { requests: number; bytes: number };
   readonly #client: HttpClient;
   readonly #etag: string;
   readonly #start: Uint8Array;
-  readonly #asked: Readonly<Record<string, string>>;
+  /** Headers of every request. */
+  readonly #headers: Headers;
 
-  private constructor(client: HttpClient, url: string, first: FirstPart) {
+  private constructor(
+    client: HttpClient,
+    { url, headers }: HttpResponse,
+    first: { readonly size: number; readonly start: Uint8Array; readonly headers: Headers },
+  ) {
     this.name = url;
     this.#client = client;
     this.size = first.size;
-    this.link = first.link;
-    this.#etag = first.etag;
+    this.link = headers.get("link") ?? undefined;
+    this.#etag = headers.get("etag") ?? "";
     this.#start = first.start;
-    this.#asked = first.asked;
-    this.traffic.bytes = first.start.length;
+    this.#headers = first.headers;
+    this.traffic = { requests: 1, bytes: first.start.length };
   }
 
   /**
@@ -59,12 +64,11 @@ export class HttpSource implements ByteSource {
     client: HttpClient,
     url: string,
     signal?: AbortSignal,
-    asked: Readonly<Record<string, string>> = {},
+    headers: Headers = {},
   ): Promise<HttpSource> {
     return interruptible(signal, async () => {
-      const part = { offset: 0, length: FIRST_BYTES, signal };
-      const response = await ask(client, url, part, asked);
-      const { status, headers } = response;
+      const response = await ask(client, url, rangeOf(0, FIRST_BYTES, headers), signal);
+      const { status } = response;
       if (status !== 206) {
         await response.discard();
         throw status === 200
@@ -74,15 +78,13 @@ export class HttpSource implements ByteSource {
             )
           : httpFailure(url, `the server answered with status ${status}`);
       }
-      const etag = headers.get("etag") ?? "";
       const { size } = contentRange(response, url);
       const start = await bodyStart(response, FIRST_BYTES);
-      if (!etag.startsWith('"')) {
+      if (response.headers.get("etag")?.startsWith('"') !== true) {
         const message = "the server gives no strong ETag, so that a change could not be noticed";
         throw httpRefusal(url, message);
       }
-      const link = headers.get("link") ?? undefined;
-      return new HttpSource(client, response.url, { size, etag, start, link, asked });
+      return new HttpSource(client, response, { size, start, headers });
     });
   }
 
@@ -96,12 +98,8 @@ export class HttpSource implements ByteSource {
     if (wanted <= 0) return new Uint8Array(0);
     if (offset + wanted <= this.#start.length) return this.#start.subarray(offset, offset + wanted);
     this.traffic.requests += 1;
-    const response = await ask(
-      this.#client,
-      this.name,
-      { offset, length: wanted, signal },
-      this.#asked,
-    );
+    const headers = rangeOf(offset, wanted, this.#headers);
+    const response = await ask(this.#client, this.name, headers, signal);
     if (!this.#isSameVersion(response, offset)) {
       await response.discard();
       throw new MementoMapError("MM_IO", "the map changed while it was read; try again", {
@@ -120,37 +118,21 @@ export class HttpSource implements ByteSource {
   }
 }
 
-interface FirstPart {
-  readonly size: number;
-  readonly etag: string;
-  readonly start: Uint8Array;
-  readonly link: string | undefined;
-  /** Headers of every request. */
-  readonly asked: Readonly<Record<string, string>>;
-}
+type Headers = Readonly<Record<string, string>>;
 
-interface Part {
-  readonly offset: number;
-  readonly length: number;
-  readonly signal: AbortSignal | undefined;
+function rangeOf(offset: number, length: number, headers: Headers): Headers {
+  const range = `bytes=${offset}-${offset + length - 1}`;
+  return { ...headers, Range: range, "Accept-Encoding": "identity" };
 }
 
 function ask(
   client: HttpClient,
   url: string,
-  part: Part,
-  headers: Readonly<Record<string, string>>,
+  headers: Headers,
+  signal: AbortSignal | undefined,
 ): Promise<HttpResponse> {
-  return client.request(url, {
-    headers: {
-      ...headers,
-      Range: `bytes=${part.offset}-${part.offset + part.length - 1}`,
-      "Accept-Encoding": "identity",
-    },
-    // A browser may hold another representation, which it would cut the part from.
-    cache: "no-store",
-    signal: part.signal,
-  });
+  // A browser may hold another representation, which it would cut the part from.
+  return client.request(url, { headers, cache: "no-store", signal });
 }
 
 /** Where a part begins, and how large the whole is. */
