@@ -25,9 +25,9 @@ describe("parseLinkHeader", () => {
 
   it("takes any text in linear time", () => {
     fc.assert(fc.property(fc.string(), (text) => Array.isArray(parseLinkHeader(text))));
-    parseLinkHeader(`<a>${"; x=".repeat(100_000)}`);
-    parseLinkHeader(`<a>; x="${"\\".repeat(200_000)}`);
-    parseLinkHeader("<".repeat(200_000));
+    expect(parseLinkHeader(`<a>${"; x=".repeat(100_000)}`)).toHaveLength(1);
+    expect(parseLinkHeader(`<a>; x="${"\\".repeat(200_000)}`)).toEqual([]);
+    expect(parseLinkHeader("<".repeat(200_000))).toEqual([]);
   });
 
   it("finds again what was written, except for blanks around a target", () => {
