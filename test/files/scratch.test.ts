@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { Worker } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   isAbandoned,
   ownerMark,
   removeAbandoned,
+  removeFolderNow,
   temporaryPath,
   withTempDir,
 } from "../../src/files/scratch.ts";
@@ -74,25 +76,24 @@ describe("what a killed process left", () => {
   }
   const left = [".map.tmp", living].sort();
 
-  it("is removed by the next output in the folder", async () => {
+  const write = async (): Promise<undefined> => undefined;
+  it.each<[string, (folder: string) => Promise<unknown>, string[]]>([
+    [
+      "output in the folder",
+      (folder) => withOutput(join(folder, "map.ukvs"), { stdout: process.stdout }, write),
+      ["map.ukvs"],
+    ],
+    [
+      "folder of pages beside it",
+      (folder) => withOutputFolder(join(folder, "pages"), {}, write),
+      ["pages"],
+    ],
+    ["scratch folder beside it", (folder) => withTempDir({ parent: folder }, write), []],
+  ])("is removed by the next %s", async (_what, make, made) => {
     const folder = scratchDir();
     litter(folder);
-    await withOutput(join(folder, "map.ukvs"), { stdout: process.stdout }, async () => undefined);
-    expect(readdirSync(folder).sort()).toEqual([...left, "map.ukvs"]);
-  });
-
-  it("is removed by the next folder of pages beside it", async () => {
-    const folder = scratchDir();
-    litter(folder);
-    await withOutputFolder(join(folder, "pages"), {}, async () => undefined);
-    expect(readdirSync(folder).sort()).toEqual([...left, "pages"]);
-  });
-
-  it("is removed by the next scratch folder beside it", async () => {
-    const folder = scratchDir();
-    litter(folder);
-    await withTempDir({ parent: folder }, async () => undefined);
-    expect(readdirSync(folder).sort()).toEqual(left);
+    await make(folder);
+    expect(readdirSync(folder).sort()).toEqual([...left, ...made]);
   });
 
   it("stays where it cannot be read or removed", async () => {
@@ -174,5 +175,76 @@ describe("lockFile", () => {
 
   it("is a temporary name of the file", () => {
     expect(basename(temporaryPath("/x/map", "lock"))).toMatch(/^\.map\.\d+-.{7}-.{12}\.lock$/);
+  });
+});
+
+describe("withTempDir", () => {
+  it("removes the folder and all in it after use", async () => {
+    const parent = scratchDir();
+    const result = await withTempDir({ parent }, async (path) => {
+      writeFileSync(join(path, "run-1"), "x");
+      return readdirSync(parent).length;
+    });
+    expect(result).toBe(1);
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  it("removes it after a failure", async () => {
+    const parent = scratchDir();
+    const failing = withTempDir({ parent }, async (path) => {
+      writeFileSync(join(path, "run-1"), "x");
+      throw new Error("the input is bad");
+    });
+    await expect(failing).rejects.toThrow("the input is bad");
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  it("removes it when interrupted", async () => {
+    const parent = scratchDir();
+    const interrupt = new Interrupt();
+    await withTempDir({ parent, interrupt }, async (path) => {
+      interrupt.cleanUp();
+      expect(existsSync(path)).toBe(false);
+    });
+  });
+
+  it("names a parent that does not exist", async () => {
+    const parent = join(scratchDir(), "none");
+    await expect(withTempDir({ parent }, () => Promise.resolve())).rejects.toMatchObject({
+      code: "MM_IO",
+      position: { source: parent },
+    });
+  });
+});
+
+describe("removeFolderNow", () => {
+  it("removes a folder that a thread is writing to", async () => {
+    const parent = scratchDir();
+    for (let round = 0; round < 10; round++) {
+      const folder = join(parent, `${round}`);
+      mkdirSync(join(folder, "inner"), { recursive: true });
+      for (let i = 0; i < 200; i++) writeFileSync(join(folder, "inner", `${i}`), "");
+      const writer = new Worker(
+        `const { writeFileSync } = require("node:fs");
+         const { parentPort, workerData } = require("node:worker_threads");
+         const pause = new Int32Array(new SharedArrayBuffer(4));
+         parentPort.postMessage("ready");
+         try {
+           for (let i = 0; ; i++) {
+             writeFileSync(workerData + "/" + i, "");
+             Atomics.wait(pause, 0, 0, 1);
+           }
+         } catch {}`,
+        { eval: true, workerData: folder },
+      );
+      onTestFinished(async () => void (await writer.terminate()));
+      await new Promise((resolve) => writer.once("message", resolve));
+      removeFolderNow(folder);
+      expect(existsSync(folder)).toBe(false);
+    }
+  });
+
+  it("minds no folder that is not there", () => {
+    expect(() => removeFolderNow(join(scratchDir(), "nothing"))).not.toThrow();
   });
 });
