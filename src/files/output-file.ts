@@ -275,36 +275,30 @@ export async function withOutputFolder<T>(
   const temporary = temporaryPath(target);
   // Made and registered in one go: an interruption in between would leave it behind.
   checkSignal(options.interrupt?.signal);
-  make(temporary, path);
+  try {
+    mkdirSync(temporary);
+  } catch (error) {
+    throw outputError(error, path);
+  }
   const release = options.interrupt?.onCleanUp(() => {
     removeFolderNow(temporary);
   });
   try {
     const result = await use(temporary);
-    await show(temporary, target).catch((error: unknown) => {
+    try {
+      // What is in the folder is on the disk before its name is there.
+      await syncFolder(temporary);
+      await rename(temporary, target);
+      await syncFolder(dirname(target));
+    } catch (error) {
       throw ioError(error, path);
-    });
+    }
     return result;
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     throw error;
   } finally {
     release?.();
-  }
-}
-
-/** What is in the folder is on the disk before its name is there. */
-async function show(temporary: string, target: string): Promise<void> {
-  await syncFolder(temporary);
-  await rename(temporary, target);
-  await syncFolder(dirname(target));
-}
-
-function make(folder: string, path: string): void {
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    throw outputError(error, path);
   }
 }
 

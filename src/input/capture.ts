@@ -1,7 +1,16 @@
 import { uriOfSurt } from "../surt/foreign-surt.ts";
 import { surtBytes } from "../surt/uri-to-surt.ts";
 import { unescapedBytes } from "../bytes/json-members.ts";
-import { CLOSE_PAREN, COLON, isDigit, MINUS, QUESTION, SLASH, standsAt } from "../bytes/bytes.ts";
+import {
+  byteString,
+  CLOSE_PAREN,
+  COLON,
+  isDigit,
+  MINUS,
+  QUESTION,
+  SLASH,
+  standsAt,
+} from "../bytes/bytes.ts";
 
 /** What a line of an index turned out to be. */
 export const ROW = {
@@ -151,11 +160,9 @@ const PARTS = [
 
 /** The days of the month that six digits name. */
 function daysOf(bytes: Uint8Array, start: number): number {
-  const digit = (i: number): number => bytes[start + i] - ZERO;
-  const year = digit(0) * 1000 + digit(1) * 100 + digit(2) * 10 + digit(3);
-  const month = digit(4) * 10 + digit(5);
-  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  const year = Number(byteString(bytes, start, start + 4));
+  const month = Number(byteString(bytes, start + 4, start + 6));
+  return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 /** An absent column, or the `-` that stands for no value. */

@@ -12,13 +12,7 @@ import { HEAD_BYTES, peekHead } from "./stream-lines.ts";
 const RANGE_BYTES = 1 << 23;
 
 /** An uncompressed index file: cut by offsets only, and read where its parts are processed. */
-export function openPlain(
-  path: string,
-  head: Uint8Array,
-  size: number,
-  options: OpenOptions,
-): IndexInput {
-  const format = detectFormat(head, options.format, path);
+export function openPlain(path: string, size: number, format: DetectedFormat): IndexInput {
   const parts = (): AsyncIterable<Part> => ranges(path, size, format);
   return { source: path, size, isInflated: false, isRanged: true, format, parts };
 }

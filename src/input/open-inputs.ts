@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { ioError, MementoMapError, quote } from "../errors.ts";
 import type { StreamPart } from "../bytes/damage.ts";
-import { recognizeCompression } from "../bytes/bytes.ts";
+import { byteString, recognizeCompression } from "../bytes/bytes.ts";
 import { detectFormat } from "./detect.ts";
 import { looksLikeZipNumIndex } from "./line-kind.ts";
 import {
@@ -81,13 +81,14 @@ async function openPath(path: string, options: OpenOptions): Promise<IndexInput[
 /** Readers of rarer formats are loaded when they are needed: a ZIP reader takes its time. */
 async function openFile(path: string, size: number, options: OpenOptions): Promise<IndexInput[]> {
   const head = await readHead(path);
+  const magic = byteString(head, 0, 4);
   const { format } = options;
   const isAuto = format === "auto";
-  if (format === "wacz" || (isAuto && startsWith(head, "PK\u0003\u0004"))) {
+  if (format === "wacz" || (isAuto && magic === "PK\u0003\u0004")) {
     const { openWacz } = await import("./wacz.ts");
     return openWacz(path, options);
   }
-  if (format === "parquet" || (isAuto && startsWith(head, "PAR1"))) {
+  if (format === "parquet" || (isAuto && magic === "PAR1")) {
     const { openParquetInput } = await import("./parquet.ts");
     return [await openParquetInput(path, size)];
   }
@@ -100,7 +101,7 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
   if (isCompressed) return [await openCompressed(file, options)];
   const detected = detectFormat(head, format, path);
   if (!hasLines(detected)) return [compressedInput(file, detected, options)];
-  return [openPlain(path, head, size, options)];
+  return [openPlain(path, size, detected)];
 }
 
 async function openCluster(path: string, options: OpenOptions): Promise<IndexInput[]> {
@@ -121,10 +122,6 @@ async function readHead(path: string): Promise<Uint8Array> {
   } catch (error) {
     throw ioError(error, path);
   }
-}
-
-function startsWith(head: Uint8Array, text: string): boolean {
-  return Buffer.from(head.buffer, head.byteOffset, text.length).toString("latin1") === text;
 }
 
 function startsZipNumIndex(head: Uint8Array): boolean {

@@ -54,7 +54,7 @@ export async function* recordRows(
       if (found !== "broken") yield rowLine(found);
     }
   } catch (error) {
-    throw damage === undefined ? withHint(placed(error, number)) : placed(error, number);
+    throw explained(error, number, damage === undefined);
   } finally {
     await cursor.close();
   }
@@ -131,22 +131,13 @@ class BrokenRecord extends MementoMapError {
   }
 }
 
-/** Tells how to go on. */
-function withHint(error: unknown): unknown {
-  if (!isMementoMapError(error) || error.code !== "MM_BAD_INPUT") return error;
-  return new MementoMapError(error.code, `${error.message}; --skip-bad reads what is whole`, {
-    position: error.position,
-    cause: error,
-  });
-}
-
-/** Says in which record a stream broke, for errors that do not know of records. */
-function placed(error: unknown, number: number): unknown {
-  if (!isMementoMapError(error) || error instanceof BrokenRecord) return error;
-  return new MementoMapError(error.code, `record ${number}: ${error.message}`, {
-    position: error.position,
-    cause: error,
-  });
+/** Says in which record a stream broke, for errors that do not know of records, and how to go on. */
+function explained(error: unknown, number: number, maySkip: boolean): unknown {
+  if (!isMementoMapError(error)) return error;
+  const { code, message, position } = error;
+  const where = error instanceof BrokenRecord ? "" : `record ${number}: `;
+  const hint = maySkip && code === "MM_BAD_INPUT" ? "; --skip-bad reads what is whole" : "";
+  return new MementoMapError(code, `${where}${message}${hint}`, { position, cause: error });
 }
 
 /** Whether a line begins a record, and could hardly be in one. */

@@ -30,12 +30,9 @@ export function newLineCounts(): LineCounts {
 
 /** Adds `part` to `total`. */
 export function addLineCounts(total: LineCounts, part: LineCounts): void {
-  total.lines += part.lines;
-  total.blank += part.blank;
-  total.headers += part.headers;
-  total.nonWeb += part.nonWeb;
-  total.unproven += part.unproven;
-  total.bad += part.bad;
+  for (const kind of ["lines", "blank", "headers", "nonWeb", "unproven", "bad"] as const) {
+    total[kind] += part[kind];
+  }
   for (const reason of Object.keys(total.filtered) as FilterReason[]) {
     total.filtered[reason] += part.filtered[reason];
   }
