@@ -60,7 +60,6 @@ describe.skipIf(!canMount)("a disk that is full", () => {
   /** Commands whose scratch files go to SCRATCH, where there is too little room for them. */
   it.each([
     "generate -q --threads 1 --memory 1m --by datetime:day --tmp SCRATCH INDEX OTHER -o OUT",
-    "generate -q --threads 3 --memory 1m --by datetime:day --tmp SCRATCH INDEX OTHER -o OUT",
     "compact -q --max-bytes 90k --tmp SCRATCH MAP -o OUT",
     "compact -q --max-bytes 90k --misses MISSES --tmp SCRATCH MAP -o OUT",
     "compact -q --relative-cost 50% --tmp SCRATCH PACKED -o OUT",
