@@ -235,7 +235,7 @@ function Crumbs(props: {
 }
 
 function kindOfName(prefix: string): "tld" | "domain" | "host" | "path" {
-  if (prefix.includes(")")) return prefix.endsWith(")/") ? "host" : "path";
+  if (prefix.includes(")")) return prefix.indexOf(")/") === prefix.length - 2 ? "host" : "path";
   return prefix.indexOf(",") === prefix.length - 1 ? "tld" : "domain";
 }
 

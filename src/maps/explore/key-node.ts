@@ -66,7 +66,7 @@ export function nodeRanges(name: string): KeyRange[] {
   if (name === "") return [{ from: new Uint8Array(0), to: undefined }];
   const text = name.slice(0, -1);
   if (!isPathNode(name)) return [startingWith(`${text})`), startingWith(name)];
-  if (text.endsWith(")")) return [startingWith(text)];
+  if (kindOf(name) === "host") return [startingWith(text)];
   return [exactly(text), startingWith(name), startingWith(`${text}?`)];
 }
 
@@ -154,7 +154,8 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
 /** What kind of node a name is of. */
 export function kindOf(name: string): NodeKind {
   if (name === "") return "root";
-  if (isPathNode(name)) return name.endsWith(")/") ? "host" : "path";
+  // Paths may end in a parenthesis, too.
+  if (isPathNode(name)) return name.indexOf(")/") === name.length - 2 ? "host" : "path";
   return name.indexOf(",") === name.length - 1 ? "tld" : "domain";
 }
 

@@ -209,6 +209,24 @@ describe("slices of a map", () => {
     ]);
   });
 
+  it("take a path that ends in a parenthesis for a page, not for a host", async () => {
+    const explorer = await MapExplorer.open(
+      sourceOf([
+        ["com,example)/a_(b)", "3"],
+        ["com,example)/a_(b)c", "2"],
+      ]),
+    );
+    const { children } = await explorer.slice({ prefix: "com,example)/" });
+    expect(children).toMatchObject([
+      { prefix: "com,example)/a_(b)/", url: "http://example.com/a_(b)", kind: "page" },
+      { prefix: "com,example)/a_(b)c/", kind: "page" },
+    ]);
+    expect(await explorer.slice({ prefix: "com,example)/a_(b)/" })).toMatchObject({
+      kind: "path",
+      captures: 3,
+    });
+  });
+
   it("count the row for all times, where there is one, and not those for periods as well", async () => {
     const rows: Row[] = [
       ["com,a)/ 2014", "20"],
