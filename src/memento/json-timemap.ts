@@ -43,40 +43,27 @@ export class JsonTimeMapReader extends FedReader {
     let at = 0;
     while (this.#place !== "over") {
       at = skipBlanksAndCommas(bytes, at, end);
-      if (this.#place === "behind") {
-        if (at === end) return end;
-        // Something else that follows is ignored, with all that comes after it.
-        this.#place = bytes[at] === OPEN_BRACE ? "before" : "over";
-        continue;
-      }
       const behind = at === end ? -1 : this.#step(bytes, view, at, end);
-      if (behind === -1) {
-        if (!isLast) return at;
-        this.#fail(bytes, at, end);
-      } else {
-        at = behind;
-      }
+      if (behind !== -1) at = behind;
+      else if (!isLast || this.#place === "behind") return at;
+      else this.#fail(bytes, at, end);
     }
     return end;
   }
 
   /** Takes what is at `at`; returns the offset behind it, or -1 if it is not whole. */
   #step(bytes: Uint8Array, view: DataView, at: number, end: number): number {
-    switch (this.#place) {
-      case "before":
-        if (bytes[at] !== OPEN_BRACE) return this.#fail(bytes, at, end);
-        this.#place = "root";
-        return at + 1;
-      case "root":
-      case "mementos":
-        return this.#member(bytes, view, at, end);
-      case "list":
-      case "index":
-        return this.#item(bytes, view, at, end);
-      case "behind":
-      case "over":
-        return end;
+    const place = this.#place;
+    if (place === "root" || place === "mementos") return this.#member(bytes, view, at, end);
+    if (place === "list" || place === "index") return this.#item(bytes, view, at, end);
+    if (bytes[at] === OPEN_BRACE) {
+      this.#place = "root";
+      return at + 1;
     }
+    if (place === "before") return this.#fail(bytes, at, end);
+    // Something else that follows is ignored, with all that comes after it.
+    this.#place = "over";
+    return end;
   }
 
   #member(bytes: Uint8Array, view: DataView, start: number, end: number): number {

@@ -43,6 +43,17 @@ export function selfUri(document: TimeMapDocument, format: TimeMapFormat): strin
     : paging.uriOf(paging.current, format);
 }
 
+/** The address in each format, by the names of members in JSON. */
+export function timeMapUris(
+  document: TimeMapDocument,
+): Readonly<Record<"link_format" | "json_format" | "cdxj_format", string>> {
+  return {
+    link_format: selfUri(document, "link"),
+    json_format: selfUri(document, "json"),
+    cdxj_format: selfUri(document, "cdxj"),
+  };
+}
+
 export function timeGateUri({ service, original }: TimeMapDocument): string {
   return `${service}/timegate/${original}`;
 }
@@ -56,25 +67,25 @@ export function writtenRange({ mementos, paging }: TimeMapDocument): {
   return paging.current === undefined ? { start: 0, end: 0 } : paging.pages[paging.current];
 }
 
-/** A page of a TimeMap, as it is named in a format. */
+/** A page of a TimeMap, and the time it covers. */
 export interface PageEntry {
+  readonly from: string;
+  readonly until: string;
   readonly uri: string;
-  readonly from: number;
-  readonly until: number;
 }
 
-export function pageEntry(
-  { mementos }: TimeMapDocument,
-  paging: TimeMapPaging,
-  page: number,
+/** All pages as a format names them, with their times as `time` writes them; none where there is no paging. */
+export function pageEntries(
+  { mementos, paging }: TimeMapDocument,
   format: TimeMapFormat,
-): PageEntry {
-  const { start, end } = paging.pages[page];
-  return {
+  time: (datetime: number) => string,
+): PageEntry[] {
+  if (paging === undefined) return [];
+  return paging.pages.map(({ start, end }, page) => ({
+    from: time(mementos.datetimeAt(start)),
+    until: time(mementos.datetimeAt(end - 1)),
     uri: paging.uriOf(page, format),
-    from: mementos.datetimeAt(start),
-    until: mementos.datetimeAt(end - 1),
-  };
+  }));
 }
 
 /** A memento that stands out, and what as. */
@@ -133,7 +144,7 @@ export interface TimeMapSummary {
   readonly mementos: MementoCount | undefined;
   /** Those that have mementos, in the order of the list of archives. */
   readonly archives: readonly ArchiveCount[];
-  readonly timemap_uri: Readonly<Record<"link_format" | "json_format" | "cdxj_format", string>>;
+  readonly timemap_uri: ReturnType<typeof timeMapUris>;
   readonly timegate_uri: string;
 }
 
@@ -161,11 +172,7 @@ export function summarizeTimeMap(
       const result = tallies[i].result();
       return result === undefined ? [] : [{ id, name, ...result }];
     }),
-    timemap_uri: {
-      link_format: selfUri(document, "link"),
-      json_format: selfUri(document, "json"),
-      cdxj_format: selfUri(document, "cdxj"),
-    },
+    timemap_uri: timeMapUris(document),
     timegate_uri: timeGateUri(document),
   };
 }

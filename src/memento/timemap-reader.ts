@@ -100,39 +100,17 @@ function replayPrefix(timeMapUrl: string): string | undefined {
 type Word = Uint8Array;
 
 const ENCODER = new TextEncoder();
+/** The bytes up to the blank separate relations. */
+const BLANKS = /[\0-\u0020]+/;
 const REL: Word = ENCODER.encode("rel");
 const DATETIME: Word = ENCODER.encode("datetime");
 const FROM: Word = ENCODER.encode("from");
 const UNTIL: Word = ENCODER.encode("until");
 const TYPE: Word = ENCODER.encode("type");
-const MEMENTO_WORD: Word = ENCODER.encode("memento");
+const MEMENTO: Word = ENCODER.encode("memento");
 
-/** Relations, as bits of a set. */
-const ORIGINAL = 1;
-const MEMENTO = 2;
-const TIMEMAP = 4;
-const TIMEGATE = 8;
-const SELF = 16;
-const NEXT = 32;
-const PREV = 64;
-
-const RELATIONS: readonly (readonly [Word, number])[] = [
-  [MEMENTO_WORD, MEMENTO],
-  [ENCODER.encode("original"), ORIGINAL],
-  [ENCODER.encode("timemap"), TIMEMAP],
-  [ENCODER.encode("timegate"), TIMEGATE],
-  [ENCODER.encode("self"), SELF],
-  [ENCODER.encode("next"), NEXT],
-  [ENCODER.encode("prev"), PREV],
-];
-
-/** Those of other TimeMaps; of several the first counts. */
-const PAGE_RELATIONS = [
-  [SELF, "self"],
-  [NEXT, "next"],
-  [PREV, "prev"],
-  [TIMEMAP, "timemap"],
-] as const;
+/** Relations of other TimeMaps; of several the first counts. */
+const PAGE_RELATIONS = ["self", "next", "prev", "timemap"] as const;
 
 /**
  * Reads a TimeMap in link-format (RFC 7089, RFC 8288), or the links of a `Link` header.
@@ -163,27 +141,31 @@ class LinkTimeMapReader extends FedReader {
   #take(bytes: Uint8Array, start: number, end: number): void {
     const scanner = this.#scanner;
     const rel = parameterNamed(scanner, bytes, REL);
-    const relations =
-      rel === -1 ? 0 : relationsIn(bytes, scanner.valueStart(rel), scanner.valueEnd(rel));
-    if ((relations & MEMENTO) !== 0) {
+    if (rel === -1) {
+      this.draft.addFault(bytes, start, end);
+      return;
+    }
+    // Most links are those of mementos that are nothing else.
+    const isPlain = isWord(bytes, scanner.valueStart(rel), scanner.valueEnd(rel), MEMENTO);
+    const rels = isPlain ? [] : this.#text(bytes, rel).toLowerCase().split(BLANKS);
+    const isMemento = isPlain || rels.includes("memento");
+    if (isMemento) {
       const datetime = this.#datetime(bytes, DATETIME);
       if (datetime === undefined) this.draft.addFault(bytes, start, end);
       else this.draft.addBytes(bytes, scanner.targetStart, scanner.targetEnd, datetime);
     }
-    if (rel === -1) this.draft.addFault(bytes, start, end);
-    else if ((relations & ~MEMENTO) !== 0) this.#takeOther(bytes, relations);
+    if (!isPlain) this.#takeOther(bytes, rels, isMemento);
   }
 
   /** Takes the links there are few of. */
-  #takeOther(bytes: Uint8Array, relations: number): void {
+  #takeOther(bytes: Uint8Array, rels: readonly string[], isMemento: boolean): void {
     const draft = this.draft;
     const { targetStart, targetEnd } = this.#scanner;
     const uri = targetText(bytes, targetStart, targetEnd);
-    if ((relations & ORIGINAL) !== 0) draft.takeOriginal(uri);
-    if ((relations & TIMEGATE) !== 0) draft.timegate ??= uri;
+    if (rels.includes("original")) draft.takeOriginal(uri);
+    if (rels.includes("timegate")) draft.timegate ??= uri;
     // Mementos have next and previous ones too.
-    if ((relations & MEMENTO) !== 0) return;
-    const [, rel] = PAGE_RELATIONS.find(([bit]) => (relations & bit) !== 0) ?? [];
+    const rel = isMemento ? undefined : PAGE_RELATIONS.find((each) => rels.includes(each));
     if (rel === undefined) return;
     const type = parameterNamed(this.#scanner, bytes, TYPE);
     draft.pages.push({
@@ -209,8 +191,8 @@ class LinkTimeMapReader extends FedReader {
 
 /** The media type without its parameters, in lower case. */
 function mediaType(text: string): string {
-  const semicolon = text.indexOf(";");
-  return (semicolon === -1 ? text : text.slice(0, semicolon)).trim().toLowerCase();
+  const [type = ""] = text.split(";", 1);
+  return type.trim().toLowerCase();
 }
 
 /** The first parameter of this name, or -1. */
@@ -219,21 +201,6 @@ function parameterNamed(scanner: LinkScanner, bytes: Uint8Array, name: Word): nu
     if (isWord(bytes, scanner.nameStart(i), scanner.nameEnd(i), name)) return i;
   }
   return -1;
-}
-
-function relationsIn(bytes: Uint8Array, start: number, end: number): number {
-  if (isWord(bytes, start, end, MEMENTO_WORD)) return MEMENTO;
-  let relations = 0;
-  let at = start;
-  while (at < end) {
-    const wordStart = at;
-    while (at < end && bytes[at] > SPACE) at++;
-    for (const [word, relation] of RELATIONS) {
-      if (isWord(bytes, wordStart, at, word)) relations |= relation;
-    }
-    at++;
-  }
-  return relations;
 }
 
 /** Whether the bytes are this word, in any case. */

@@ -59,14 +59,14 @@ const DECODER = new TextDecoder();
 const ENCODER = new TextEncoder();
 
 /** What is known of a TimeMap while it is read. */
-export class TimeMapDraft {
+export class TimeMapDraft implements TimeMapReading {
+  original: string | undefined;
+  otherOriginal: string | undefined;
   readonly mementos: MementoList = new MementoList();
   readonly pages: TimeMapLink[] = [];
   timegate: string | undefined;
-  #original: string | undefined;
-  #otherOriginal: string | undefined;
-  #faults = 0;
-  #firstFault: string | undefined;
+  faults = 0;
+  firstFault: string | undefined;
   readonly #maxMementos: number;
 
   constructor({ maxMementos = DEFAULT_MAX_MEMENTOS }: TimeMapLimits) {
@@ -75,8 +75,8 @@ export class TimeMapDraft {
 
   /** The first one counts. */
   takeOriginal(uri: string): void {
-    this.#original ??= uri;
-    if (uri !== this.#original) this.#otherOriginal ??= uri;
+    this.original ??= uri;
+    if (uri !== this.original) this.otherOriginal ??= uri;
   }
 
   /** @throws MM_LIMIT for one too many. */
@@ -100,22 +100,10 @@ export class TimeMapDraft {
 
   /** Counts a fault; keeps how the first one begins. */
   addFault(bytes: Uint8Array, start: number, end: number): void {
-    this.#faults++;
-    this.#firstFault ??= DECODER.decode(
+    this.faults++;
+    this.firstFault ??= DECODER.decode(
       bytes.subarray(start, Math.min(end, start + MAX_FAULT_BYTES)),
     );
-  }
-
-  reading(): TimeMapReading {
-    return {
-      original: this.#original,
-      otherOriginal: this.#otherOriginal,
-      mementos: this.mementos,
-      pages: this.pages,
-      timegate: this.timegate,
-      faults: this.#faults,
-      firstFault: this.#firstFault,
-    };
   }
 }
 
@@ -176,7 +164,7 @@ export abstract class FedReader implements TimeMapReader {
     const rest = this.#length;
     this.#length = 0;
     this.scan(this.#held, rest, true);
-    return this.draft.reading();
+    return this.draft;
   }
 
   /**

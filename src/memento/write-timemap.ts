@@ -1,7 +1,7 @@
 import {
   type Landmark,
   landmarks,
-  pageEntry,
+  pageEntries,
   type PageEntry,
   selfUri,
   timeGateUri,
@@ -9,7 +9,7 @@ import {
   TIMEMAP_TYPES,
   type TimeMapDocument,
   type TimeMapFormat,
-  type TimeMapPaging,
+  timeMapUris,
   writtenRange,
 } from "./timemap-document.ts";
 import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
@@ -106,16 +106,15 @@ function* writtenMementos(
 }
 
 function* linkTimeMap(document: TimeMapDocument): Texts {
-  const { paging } = document;
+  const pages = pageEntries(document, "link", formatHttpDate);
+  const current = document.paging?.current;
+  const own = current === undefined ? "" : times(pages[current]);
   yield link(document.original, 'rel="original"');
-  const page =
-    paging?.current === undefined ? "" : times(pageEntry(document, paging, paging.current, "link"));
-  yield link(selfUri(document, "link"), `rel="self"; type="${TIMEMAP_TYPES.link}"${page}`);
+  yield link(selfUri(document, "link"), `rel="self"; type="${TIMEMAP_TYPES.link}"${own}`);
   yield* writtenMementos(document, linkMemento);
-  for (const i of paging?.pages.keys() ?? []) {
-    if (paging === undefined || i === paging.current) continue;
-    const entry = pageEntry(document, paging, i, "link");
-    yield link(entry.uri, `rel="timemap"; type="${TIMEMAP_TYPES.link}"${times(entry)}`);
+  for (const [i, page] of pages.entries()) {
+    if (i === current) continue;
+    yield link(page.uri, `rel="timemap"; type="${TIMEMAP_TYPES.link}"${times(page)}`);
   }
   yield relatedLinks(document);
 }
@@ -151,8 +150,8 @@ function relatedLinks(document: TimeMapDocument): string {
   return `${text}<${safe(timeGateUri(document))}>; rel="timegate"\n`;
 }
 
-function times({ from, until }: { readonly from: number; readonly until: number }): string {
-  return `; from="${formatHttpDate(from)}"; until="${formatHttpDate(until)}"`;
+function times({ from, until }: PageEntry): string {
+  return `; from="${from}"; until="${until}"`;
 }
 
 function link(target: string, parameters: string): string {
@@ -165,15 +164,11 @@ function safe(target: string): string {
 }
 
 function* jsonTimeMap(document: TimeMapDocument): Texts {
-  const { mementos, paging, original } = document;
+  const { mementos, original } = document;
+  const { timemap_index: index, pages } = pageMembers(document, "json");
   yield `{\n  "original_uri": ${quoted(original)},\n`;
   yield `  "self": ${quoted(selfUri(document, "json"))},\n`;
-  if (paging !== undefined && paging.current === undefined) {
-    const pages = pageObjects(document, paging, "json").map(
-      (page) => `    ${JSON.stringify(page)}`,
-    );
-    yield `  "timemap_index": [\n${pages.join(",\n")}\n  ],\n`;
-  } else {
+  if (index === undefined) {
     yield '  "mementos": {\n    "list": [\n';
     const { start } = writtenRange(document);
     yield* writtenMementos(document, (_document, i) => {
@@ -182,9 +177,10 @@ function* jsonTimeMap(document: TimeMapDocument): Texts {
     });
     const marks = landmarkText(document, landmarks(mementos.count));
     yield `\n    ]${marks === "" ? "" : ",\n"}${marks}\n  },\n`;
-    if (paging?.current !== undefined) {
-      yield `  "pages": ${JSON.stringify(neighbours(document, paging, paging.current, "json"))},\n`;
-    }
+    if (pages !== undefined) yield `  "pages": ${JSON.stringify(pages)},\n`;
+  } else {
+    const items = index.map((page) => `    ${JSON.stringify(page)}`);
+    yield `  "timemap_index": [\n${items.join(",\n")}\n  ],\n`;
   }
   yield relatedText(document);
 }
@@ -208,43 +204,25 @@ function landmarkText(document: TimeMapDocument, marks: readonly Landmark[]): st
     .join(",\n");
 }
 
-interface PageObject {
-  readonly from: string;
-  readonly until: string;
-  readonly uri: string;
+interface PageMembers {
+  readonly timemap_index?: readonly PageEntry[];
+  readonly pages?: { readonly prev?: PageEntry | undefined; readonly next?: PageEntry | undefined };
 }
 
-function pageObject({ from, until, uri }: PageEntry): PageObject {
-  return { from: formatRfc3339(from), until: formatRfc3339(until), uri };
+/** What an index says of its pages, and a page of those before and behind it. */
+function pageMembers(document: TimeMapDocument, format: "json" | "cdxj"): PageMembers {
+  const { paging } = document;
+  if (paging === undefined) return {};
+  const entries = pageEntries(document, format, formatRfc3339);
+  const { current } = paging;
+  if (current === undefined) return { timemap_index: entries };
+  return { pages: { prev: entries[current - 1], next: entries[current + 1] } };
 }
 
-function pageObjects(
-  document: TimeMapDocument,
-  paging: TimeMapPaging,
-  format: "json" | "cdxj",
-): PageObject[] {
-  return paging.pages.map((_, page) => pageObject(pageEntry(document, paging, page, format)));
-}
-
-/** The pages before and behind one, those there are. */
-function neighbours(
-  document: TimeMapDocument,
-  paging: TimeMapPaging,
-  current: number,
-  format: "json" | "cdxj",
-): { readonly prev?: PageObject | undefined; readonly next?: PageObject | undefined } {
-  const pages = pageObjects(document, paging, format);
-  return { prev: pages[current - 1], next: pages[current + 1] };
-}
-
+/** The last members of a document, from within it. */
 function relatedText(document: TimeMapDocument): string {
-  return (
-    `  "timemap_uri": {\n` +
-    `    "link_format": ${quoted(selfUri(document, "link"))},\n` +
-    `    "json_format": ${quoted(selfUri(document, "json"))},\n` +
-    `    "cdxj_format": ${quoted(selfUri(document, "cdxj"))}\n  },\n` +
-    `  "timegate_uri": ${quoted(timeGateUri(document))}\n}\n`
-  );
+  const related = { timemap_uri: timeMapUris(document), timegate_uri: timeGateUri(document) };
+  return `${JSON.stringify(related, undefined, 2).slice(2)}\n`;
 }
 
 function quoted(text: string): string {
@@ -254,16 +232,11 @@ function quoted(text: string): string {
 const CONTEXT = '!context ["https://oduwsdl.github.io/contexts/memento"]\n';
 
 function* cdxjTimeMap(document: TimeMapDocument): Texts {
-  const { paging } = document;
   yield CONTEXT;
   yield `!id {"uri": ${quoted(selfUri(document, "cdxj"))}}\n`;
   yield cdxjHeaders(document);
-  if (paging?.current !== undefined) {
-    const pages = neighbours(document, paging, paging.current, "cdxj");
-    yield `!meta ${JSON.stringify({ pages })}\n`;
-  } else if (paging !== undefined) {
-    const pages = pageObjects(document, paging, "cdxj");
-    yield `!meta ${JSON.stringify({ timemap_index: pages })}\n`;
+  if (document.paging !== undefined) {
+    yield `!meta ${JSON.stringify(pageMembers(document, "cdxj"))}\n`;
   }
   yield* writtenMementos(document, cdxjMemento);
 }
@@ -276,13 +249,14 @@ function cdxjDescription(document: TimeMapDocument, closest: number): string {
 }
 
 function cdxjHeaders(document: TimeMapDocument): string {
+  const uris = Object.entries(timeMapUris(document)).map(
+    ([name, uri]) => `"${name}": ${quoted(uri)}`,
+  );
   return (
     '!keys ["memento_datetime_YYYYMMDDhhmmss"]\n' +
     `!meta {"original_uri": ${quoted(document.original)}}\n` +
     `!meta {"timegate_uri": ${quoted(timeGateUri(document))}}\n` +
-    `!meta {"timemap_uri": {"link_format": ${quoted(selfUri(document, "link"))}, ` +
-    `"json_format": ${quoted(selfUri(document, "json"))}, ` +
-    `"cdxj_format": ${quoted(selfUri(document, "cdxj"))}}}\n`
+    `!meta {"timemap_uri": {${uris.join(", ")}}}\n`
   );
 }
 
