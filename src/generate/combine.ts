@@ -4,10 +4,10 @@ import { withTempDir } from "../files/scratch.ts";
 import type { Interrupt } from "../interruption.ts";
 import type { MapOutput } from "../maps/map-output.ts";
 import { withPartMark } from "../ukvs/head.ts";
-import { rangesBetween } from "./cuts.ts";
 import { type MapDescription, mapHeaders, MapRows } from "./map-rows.ts";
 import type { SortedKeyRuns } from "./partition.ts";
 import { type RunFile, type RunKeys, withRunFiles } from "./run-file.ts";
+import type { KeyRange } from "./runs.ts";
 import { type MergeOptions, mergeStored } from "./stored-runs.ts";
 
 /** One of the ranges between cuts. */
@@ -68,14 +68,10 @@ export async function writeMap(
   part?: CutRange,
 ): Promise<MapWritten> {
   const headers = mapHeaders(description, keys);
-  const range = part === undefined ? {} : rangesBetween(part.cuts)[part.number - 1];
-  const mark = part && {
-    number: part.number,
-    of: part.cuts.length + 1,
-    from: textOf(range.from),
-    to: textOf(range.to),
-  };
-  await output.writeHead(mark === undefined ? headers : withPartMark(headers, mark));
+  const { cuts = [], number = 1 } = part ?? {};
+  const range: KeyRange = { from: cuts[number - 2], to: cuts[number - 1] };
+  const mark = { number, of: cuts.length + 1, from: textOf(range.from), to: textOf(range.to) };
+  await output.writeHead(part === undefined ? headers : withPartMark(headers, mark));
   const rows = new MapRows({ ...keys, isSample: description.isSample });
   let written = 0;
   const flush = async (): Promise<void> => {

@@ -1,13 +1,7 @@
 import { compareBytes, LF, SPACE } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import type { RunFile } from "./run-file.ts";
-import type { KeyRange } from "./runs.ts";
 import { type MergeOptions, mergeStored } from "./stored-runs.ts";
-
-/** The ranges of keys between cuts, in order. */
-export function rangesBetween(cuts: readonly Uint8Array[]): KeyRange[] {
-  return [undefined, ...cuts].map((from, i) => ({ from, to: cuts[i] }));
-}
 
 /** A sample of fewer keys for each range would make ranges of different size. */
 const SAMPLE_PER_RANGE = 32;

@@ -19,29 +19,24 @@ export interface IndexCounts extends LineCounts {
   keyedByColumn: number;
 }
 
+const NONE = {
+  damaged: 0,
+  damagedBytes: 0,
+  counted: 0,
+  captures: 0,
+  revisits: 0,
+  samples: 0,
+  keyedByColumn: 0,
+};
+
 export function newIndexCounts(): IndexCounts {
-  return {
-    ...newLineCounts(),
-    damaged: 0,
-    damagedBytes: 0,
-    counted: 0,
-    captures: 0,
-    revisits: 0,
-    samples: 0,
-    keyedByColumn: 0,
-  };
+  return { ...newLineCounts(), ...NONE };
 }
 
 /** Adds `part` to `total`. */
 export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
   addLineCounts(total, part);
-  total.damaged += part.damaged;
-  total.damagedBytes += part.damagedBytes;
-  total.counted += part.counted;
-  total.captures += part.captures;
-  total.revisits += part.revisits;
-  total.samples += part.samples;
-  total.keyedByColumn += part.keyedByColumn;
+  for (const name of Object.keys(NONE) as (keyof typeof NONE)[]) total[name] += part[name];
 }
 
 /** Counts what was skipped while lines were made; a line that was cut is a bad line. */

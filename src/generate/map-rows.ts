@@ -108,11 +108,7 @@ const FIRST_BYTES = 1 << 16;
 /** Room for a blank, two counts with their bounds, their separator and the end of the line. */
 const TAIL_BYTES = 48;
 
-export interface MapRowsOptions {
-  /** Count originals. */
-  readonly originals: boolean;
-  /** Count each capture once, however often it was added. */
-  readonly distinct?: boolean | undefined;
+export interface MapRowsOptions extends Pick<RowKeyOptions, "originals" | "distinct"> {
   /** Say that there may be more: `12+`. */
   readonly isSample?: boolean | undefined;
 }
@@ -256,20 +252,20 @@ export function mapHeaders(
   const { id, name, updatedAt, generator, canonicalization, isSample } = description;
   const { datetimeDigits = 0, queries } = options;
   const meta = {
-    ...(name === undefined ? {} : { name }),
+    name,
     type: "MementoMap",
-    ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
-    ...(generator === undefined ? {} : { generator }),
-    ...(canonicalization === undefined ? {} : { canonicalization }),
-    ...(isSample === true ? { sample: true } : {}),
+    updated_at: updatedAt,
+    generator,
+    canonicalization,
+    sample: isSample === true ? true : undefined,
   };
   const keys = datetimeDigits > 0 ? ["surt", "datetime"] : ["surt"];
   const fields = { keys, values: ["frequency"], ...(queries === true ? { queries } : {}) };
   const list: Header[] = [
     { name: "context", value: [MAP_CONTEXT] },
     { name: "fields", value: fields },
-    ...(id === undefined ? [] : [{ name: "id", value: { uri: id } }]),
     { name: "meta", value: meta },
   ];
+  if (id !== undefined) list.push({ name: "id", value: { uri: id } });
   return new UkvsHeaders(list);
 }

@@ -1,5 +1,5 @@
 import { isRun, joinBytes, RUN_MAGIC } from "../bytes/bytes.ts";
-import { MementoMapError } from "../errors.ts";
+import { type ErrorCode, MementoMapError } from "../errors.ts";
 import type { FileSource } from "../files/input-file.ts";
 import type { Output } from "../files/output-file.ts";
 import { type MapSourceOptions, withMapSources } from "../lookup/map-sources.ts";
@@ -74,32 +74,23 @@ function encodeFooter(footer: RunFooter, { blocks, byteLength, keys }: RunIndex)
 
 async function readFooter(source: FileSource): Promise<RunFile> {
   const { name, size, path } = source;
+  const fault = (code: ErrorCode, message: string): MementoMapError =>
+    new MementoMapError(code, message, { position: { source: name } });
   if (!isRun(await source.read(0, MAGIC.length))) {
-    throw new MementoMapError("MM_BAD_INPUT", "is not a run; partition makes runs of indexes", {
-      position: { source: name },
-    });
+    throw fault("MM_BAD_INPUT", "is not a run; partition makes runs of indexes");
   }
   const tail = Buffer.from(await source.read(Math.max(0, size - TAIL_BYTES), TAIL_BYTES));
   const length = tail.length < TAIL_BYTES ? 0 : Number(tail.readBigUInt64LE());
   const start = size - TAIL_BYTES - length;
   if (!isRun(tail.subarray(TAIL_BYTES - MAGIC.length)) || start < MAGIC.length) {
-    throw new MementoMapError(
-      "MM_CUT",
-      "the run is cut short: its end is missing; create it again",
-      {
-        position: { source: name },
-      },
-    );
+    throw fault("MM_CUT", "the run is cut short: its end is missing; create it again");
   }
   const text = Buffer.from(await source.read(start, length)).toString();
   const footer: unknown = JSON.parse(text);
   const version = isJsonObject(footer) ? footer["version"] : undefined;
   if (version !== VERSION) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      `the run is of version ${String(version)}, and this program reads ${VERSION}; make it again`,
-      { position: { source: name } },
-    );
+    const versions = `version ${String(version)}, and this program reads ${VERSION}`;
+    throw fault("MM_BAD_INPUT", `the run is of ${versions}; make it again`);
   }
   // What encodeFooter wrote.
   const { run, ...said } = footer as RunFooter & {

@@ -119,8 +119,9 @@ export class RunReader {
   constructor(index: RunIndex, read: ReadRun, from?: Uint8Array) {
     this.#index = index;
     this.#read = read;
-    const before = from === undefined ? 0 : blocksBefore(index.blocks, from);
-    this.#offset = before === 0 ? 0 : index.blocks[before - 1].offset;
+    const block =
+      from && index.blocks.findLast(({ firstKey }) => compareBytes(firstKey, from) <= 0);
+    this.#offset = block?.offset ?? 0;
     this.#buffer = new Uint8Array(Math.min(READ_BYTES, index.byteLength - this.#offset));
   }
 
@@ -194,18 +195,6 @@ export function readerOf({ bytes, index }: MemoryRun, from?: Uint8Array): RunRea
     return part.length;
   };
   return new RunReader(index, read, from);
-}
-
-/** How many blocks begin before `key` or at it. */
-function blocksBefore(blocks: readonly RunBlock[], key: Uint8Array): number {
-  let low = 0;
-  let high = blocks.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareBytes(blocks[middle].firstKey, key) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Which keys to merge: from `from` (included) up to `to` (not included). */

@@ -5,11 +5,18 @@ import type { InputStreams } from "../files/input-file.ts";
 import { withTempDir } from "../files/scratch.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import { hasLines, type InputFormat } from "../input/formats.ts";
-import { FileProgress, type IndexInput, type Part } from "../input/index-input.ts";
+import { FileProgress, type IndexInput, type Part, type PartResult } from "../input/index-input.ts";
 import { openInputs } from "../input/open-inputs.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { DEFAULT_MEMORY_BYTES, tableBytes } from "./key-table.ts";
-import { inlineLane, type Lane, type ScanKind, type ScanResult, threadLane } from "./scan-job.ts";
+import {
+  inlineLane,
+  type Lane,
+  type ScanJobOptions,
+  type ScanKind,
+  type ScanResult,
+  threadLane,
+} from "./scan-job.ts";
 
 /** What is read of indexes, and with what. */
 export interface ScanOptions {
@@ -105,12 +112,12 @@ function openLanes<SinkOptions, Found>(
   inputs: readonly IndexInput[],
   kind: ScanKind<SinkOptions, Found>,
   { memoryBytes = DEFAULT_MEMORY_BYTES, bytesPerThread = 0, threads = 1 }: ScanOptions,
-  shared: Omit<Parameters<typeof inlineLane<SinkOptions, Found>>[1], "name" | "tableBytes">,
+  shared: Omit<ScanJobOptions<SinkOptions>, "name" | "tableBytes">,
 ): Lane<Found>[] {
   const count = lanesWorthwhile(inputs, threads);
   const isInflated = inputs.some((input) => input.isInflated);
   const left = memoryBytes - count * bytesPerThread;
-  const job = (index: number): Parameters<typeof inlineLane<SinkOptions, Found>>[1] => ({
+  const job = (index: number): ScanJobOptions<SinkOptions> => ({
     ...shared,
     name: `thread-${index}`,
     tableBytes: tableBytes(left, count, isInflated),
@@ -131,6 +138,15 @@ function lanesWorthwhile(inputs: readonly IndexInput[], threads: number): number
   return isWhole ? 1 : Math.max(1, Math.min(threads, Math.ceil(bytes / BYTES_WORTH_A_THREAD)));
 }
 
+/** What came of a part. */
+interface PartRead {
+  readonly source: string;
+  result?: PartResult;
+  error?: unknown;
+}
+
+const INTERVAL_MS = 200;
+
 /** Hands the parts of all inputs to whichever lane is free; stops at the first failure. */
 async function readAll<Found>(
   inputs: readonly IndexInput[],
@@ -139,42 +155,37 @@ async function readAll<Found>(
   progress: FileProgress,
   { interrupt, onRead }: ScanOptions,
 ): Promise<void> {
-  const reporter = new ReadReporter(progress, onRead);
+  let [ofParts, reported] = [0, 0];
+  const report = (): void => {
+    const bytes = ofParts + progress.bytes;
+    if (bytes > reported) onRead?.(bytes - reported);
+    reported = bytes;
+  };
   const idle = lanes.flatMap((lane) => Array.from({ length: lane.readsAtOnce }, () => lane));
   const busy = new Set<Promise<void>>();
-  /** By the number of the part. */
-  const failures = new Map<number, unknown>();
-  const damages: DamageLog[] = [];
-  let parts = 0;
+  let hasFailed = false;
 
-  const read = async (part: Part, lane: Lane<Found>, own: PartLines, n: number): Promise<void> => {
+  const read = async (part: Part, lane: Lane<Found>, own: PartRead): Promise<void> => {
     try {
-      const { lines, fault, damage: skipped } = await lane.read(part.task);
-      if (skipped !== undefined) damages[n] = skipped;
-      reporter.add(part.bytes);
-      own.settle(lines);
-      if (fault === undefined) return;
-      const line = (await own.before) + fault.linesBefore + 1;
-      throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
-        position: { source: part.source, line },
-      });
+      own.result = await lane.read(part.task);
+      hasFailed ||= own.result.fault !== undefined;
+      ofParts += part.bytes;
+      report();
     } catch (error) {
-      failures.set(n, error);
-    } finally {
-      own.settle(0);
+      own.error = error;
+      hasFailed = true;
     }
   };
 
-  const handOut = async (input: IndexInput): Promise<void> => {
-    let total = Promise.resolve(0);
+  const handOut = async (input: IndexInput, reads: PartRead[]): Promise<void> => {
     for await (const part of input.parts(inputs.length === 1 && lanes.length > 1)) {
       while (idle.length === 0) await Promise.race(busy);
       checkSignal(interrupt?.signal);
-      if (failures.size > 0) return;
+      if (hasFailed) return;
       const lane = idle.pop() as Lane<Found>; // just waited for one
-      const own = new PartLines(total);
-      ({ total } = own);
-      const work = read(part, lane, own, parts++).finally(() => {
+      const own: PartRead = { source: part.source };
+      reads.push(own);
+      const work = read(part, lane, own).finally(() => {
         busy.delete(work);
         idle.push(lane);
       });
@@ -182,65 +193,38 @@ async function readAll<Found>(
     }
   };
 
+  const timer = setInterval(report, INTERVAL_MS);
+  /** The parts of each input, in order. */
+  const readsOfInputs: PartRead[][] = [];
   try {
     for (const input of inputs) {
-      if (failures.size > 0) break;
-      await handOut(input).catch((error: unknown) => failures.set(parts, error));
+      if (hasFailed) break;
+      const reads: PartRead[] = [];
+      readsOfInputs.push(reads);
+      await handOut(input, reads).catch((error: unknown) => {
+        reads.push({ source: input.source, error });
+        hasFailed = true;
+      });
     }
     await Promise.all(busy);
   } finally {
-    reporter.end();
+    clearInterval(timer);
   }
-  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
-  for (const skipped of damages) if (skipped !== undefined) addDamageLog(damage, skipped);
+  for (const reads of readsOfInputs) checkReads(reads, damage);
 }
 
-/** A part in the line of parts of one input. */
-class PartLines {
-  /** Lines before this part, once all parts before it have been read. */
-  readonly before: Promise<number>;
-  /** Lines up to and including this part. */
-  readonly total: Promise<number>;
-  #settle: ((lines: number) => void) | undefined;
-
-  constructor(before: Promise<number>) {
-    this.before = before;
-    const own = new Promise<number>((resolve) => {
-      this.#settle = resolve;
-    });
-    this.total = before.then(async (count) => count + (await own));
-  }
-
-  /** Says how many lines this part has; only the first call counts. */
-  settle(lines: number): void {
-    this.#settle?.(lines);
-  }
-}
-
-const INTERVAL_MS = 200;
-
-/** Adds up what all threads have read, and tells about it a few times a second. */
-class ReadReporter {
-  readonly #progress: FileProgress;
-  readonly #onRead: ((bytes: number) => void) | undefined;
-  readonly #timer: NodeJS.Timeout | undefined;
-  #ofFiles = 0;
-
-  constructor(progress: FileProgress, onRead: ((bytes: number) => void) | undefined) {
-    this.#progress = progress;
-    this.#onRead = onRead;
-    this.#timer = onRead === undefined ? undefined : setInterval(() => this.add(0), INTERVAL_MS);
-  }
-
-  /** Counts bytes of a part, and what the threads have read of whole files since the last call. */
-  add(bytes: number): void {
-    const ofFiles = this.#progress.bytes;
-    const more = bytes + ofFiles - this.#ofFiles;
-    this.#ofFiles = ofFiles;
-    if (more > 0) this.#onRead?.(more);
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
+/** Notes what was skipped in the parts of an input; throws what the first one failed by. */
+function checkReads(reads: readonly PartRead[], damage: DamageLog): void {
+  let linesBefore = 0;
+  for (const { source, result, error } of reads) {
+    if (result === undefined) throw error;
+    const { lines, fault, damage: skipped } = result;
+    if (fault !== undefined) {
+      throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
+        position: { source, line: linesBefore + fault.linesBefore + 1 },
+      });
+    }
+    if (skipped !== undefined) addDamageLog(damage, skipped);
+    linesBefore += lines;
   }
 }
