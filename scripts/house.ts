@@ -1,10 +1,13 @@
-// Checks the plan of the house: no file imports from a later room, and neither folders nor files import
-// each other in a circle.
+// The structure of src in figures, and the check of it that `npm run lint` runs: no file imports from a later
+// room, and neither folders nor files import each other in a cycle.
 //
-//   npm run house
-import { readdir, readFile } from "node:fs/promises";
+//   npm run house               lines of code by region, files executed by the paths of docs/architecture.md
+//   npm run house -- --check    only the check
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = join(ROOT, "src");
@@ -132,4 +135,107 @@ function faultsOf(sources: readonly SourceFile[]): string[] {
 
 const faults = faultsOf(await readSources());
 for (const fault of faults) console.error(fault);
-process.exit(faults.length === 0 ? 0 : 1);
+process.exitCode = faults.length === 0 ? 0 : 1;
+if (!process.argv.includes("--check")) {
+  for (const [name, value] of [...(await linesByRegion()), ...(await filesByPath())]) {
+    console.log(`${name.padEnd(44)}${String(value).padStart(7)}`);
+  }
+}
+
+/** Lines that are neither blank nor comments, by region. */
+async function linesByRegion(): Promise<[string, number][]> {
+  const regions: Record<string, string> = {
+    src: "src",
+    "  http, memento, aggregate": "src/http src/memento src/aggregate",
+    "  study, cli, publish, page, harvest": "src/study src/cli src/publish src/page src/harvest",
+    page: "page",
+    test: "test",
+    "bench, fuzz, scripts": "bench fuzz scripts",
+  };
+  return Promise.all(
+    Object.entries(regions).map(async ([name, folders]): Promise<[string, number]> => {
+      const counts = await Promise.all(folders.split(" ").map((folder) => linesBelow(folder)));
+      return [`lines: ${name}`, counts.reduce((sum, count) => sum + count, 0)];
+    }),
+  );
+}
+
+async function linesBelow(folder: string): Promise<number> {
+  const names = await readdir(join(ROOT, folder), { recursive: true });
+  const counts = await Promise.all(
+    names
+      .filter((name) => /\.(tsx?|css)$/.test(name))
+      .map(async (name) => {
+        const lines = (await readFile(join(ROOT, folder, name), "utf8")).split("\n");
+        return lines.filter((line) => !/^\s*(\/\/|\*|\/\*|$)/.test(line)).length;
+      }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** The files outside cli/ with a function that each command calls, and that importing src does not call. */
+async function filesByPath(): Promise<[string, number][]> {
+  const folder = await mkdtemp(join(tmpdir(), "mementomap-house-"));
+  const path = (name: string): string => join(folder, name);
+  const line = 'com,example)/a 20200101000000 {"url": "http://example.com/a", "status": "200"}\n';
+  await writeFile(path("index.cdxj"), line);
+  const commands: Record<string, string[]> = {
+    "a line of CDXJ becomes a row": ["generate", path("index.cdxj"), "-o", path("map.ukvs")],
+    "a map is compacted": ["compact", "--host-weight", "4", path("map.ukvs"), "-o", path("c.ukvs")],
+    "a URI is looked up": ["lookup", path("map.ukvs"), "http://example.com/a"],
+    "a map is packed": ["pack", path("map.ukvs"), "--bits", "8", "-o", path("map.packed")],
+  };
+  try {
+    const imports = (await readSources())
+      .filter((file) => !/(^cli\/bin|-worker)\.ts$/.test(file.path))
+      .map((file) => `await import(${JSON.stringify(pathToFileURL(join(SOURCE, file.path)))});\n`);
+    await writeFile(path("import-all.mjs"), imports);
+    const loading = await functionsCalled(folder, [path("import-all.mjs")]);
+    const counts: [string, number][] = [];
+    for (const [name, args] of Object.entries(commands)) {
+      const called = await functionsCalled(folder, [join(SOURCE, "cli/bin.ts"), ...args]);
+      const places = [...called].filter((place) => !loading.has(place));
+      const files = new Set(places.map((place) => place.replace(/#.*/, "")));
+      counts.push([`files executed: ${name}`, files.size]);
+      if (process.argv.includes("--files")) console.log([name, ...files].join("\n  "));
+    }
+    return counts;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The functions of src outside cli/ that a program calls, each as `FILE#OFFSET`. */
+async function functionsCalled(folder: string, program: readonly string[]): Promise<Set<string>> {
+  const coverage = await mkdtemp(join(folder, "coverage-"));
+  const env = { ...process.env, NODE_V8_COVERAGE: coverage };
+  const command = ["--import", "tsx", ...program];
+  const { status, stderr } = spawnSync(process.execPath, command, { env, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program.join(" ")}: ${stderr}`);
+  const places = new Set<string>();
+  for (const name of await readdir(coverage)) {
+    const report = JSON.parse(await readFile(join(coverage, name), "utf8")) as CoverageReport;
+    for (const { url, functions } of report.result) {
+      const file = url.replace(pathToFileURL(SOURCE).href, "").replace(/\?.*/, "");
+      if (file.includes(":") || file.startsWith("/cli/")) continue;
+      for (const { functionName, ranges } of functions) {
+        const [range] = ranges;
+        const isNamed = functionName !== "" && !functionName.startsWith("<");
+        if (isNamed && range !== undefined && range.count > 0) {
+          places.add(`src${file}#${range.startOffset}`);
+        }
+      }
+    }
+  }
+  return places;
+}
+
+interface CoverageReport {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly {
+      readonly functionName: string;
+      readonly ranges: readonly { readonly startOffset: number; readonly count: number }[];
+    }[];
+  }[];
+}
