@@ -1,4 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { cliDocs } from "./cli-docs.ts";
+import { httpDocs } from "./http-docs.ts";
 
-writeFileSync(new URL("../docs/cli.md", import.meta.url), await cliDocs());
+const docs = new URL("../docs/", import.meta.url);
+writeFileSync(new URL("cli.md", docs), await cliDocs());
+writeFileSync(new URL("http.md", docs), httpDocs());

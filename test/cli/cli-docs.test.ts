@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { cliDocs } from "../../scripts/cli-docs.ts";
+import { httpDocs } from "../../scripts/http-docs.ts";
 import { COMMAND_TABLE } from "../../src/cli/main.ts";
 
-describe("docs/cli.md", () => {
-  it("is what the help texts say (write it with scripts/write-docs.ts)", async () => {
-    const written = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
-    expect(written).toBe(await cliDocs());
+describe.each([
+  ["cli.md", cliDocs],
+  ["http.md", httpDocs],
+])("docs/%s", (name, write) => {
+  it("is up to date (npm run docs)", async () => {
+    const written = readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+    expect(written).toBe(await write());
   });
 });
 

@@ -72,28 +72,28 @@ const MEMENTOS: readonly AggregatorRoute[] = [
   row(
     "proxy",
     "/memento/proxy/{datetime}/{*uri}",
-    "The memento closest to a moment, as it was captured",
+    "The memento closest to a datetime, as it was captured",
     lookup(proxyReply),
     replies("*/*"),
   ),
   row(
     "memento",
     `/memento/${FORMAT}/{datetime}/{*uri}`,
-    "The memento closest to a moment, and those around it",
+    "The memento closest to a datetime, and its neighbours",
     lookup(descriptionReply),
     TIMEMAPS,
   ),
   row(
     "memento",
     "/memento/{datetime}/{*uri}",
-    "The memento closest to a moment",
+    "The memento closest to a datetime: YYYY[MM[DD[hh[mm[ss]]]]]",
     lookup(mementoReply),
     FOUND,
   ),
 ];
 
 /** Every path of an aggregator. Another endpoint is another row. */
-const ROUTES: readonly AggregatorRoute[] = [
+export const AGGREGATOR_ROUTES: readonly AggregatorRoute[] = [
   row(
     "timemap",
     String.raw`/timemap/${FORMAT}/{page:[1-9]\d{0,5}}/{*uri}`,
@@ -101,14 +101,26 @@ const ROUTES: readonly AggregatorRoute[] = [
     lookup(timeMapReply),
     TIMEMAPS,
   ),
-  row("timemap", `/timemap/${FORMAT}/{*uri}`, "All mementos of an original", lookup(timeMapReply), {
-    ...TIMEMAPS,
-    ...RAW,
-  }),
-  row("timegate", "/timegate/{*uri}", "The memento closest to a moment", lookup(timeGateReply), {
-    ...FOUND,
-    ...ACCEPT_DATETIME,
-  }),
+  row(
+    "timemap",
+    `/timemap/${FORMAT}/{*uri}`,
+    "All mementos of an original, in chronological order",
+    lookup(timeMapReply),
+    {
+      ...TIMEMAPS,
+      ...RAW,
+    },
+  ),
+  row(
+    "timegate",
+    "/timegate/{*uri}",
+    "The memento closest to Accept-Datetime, or to now",
+    lookup(timeGateReply),
+    {
+      ...FOUND,
+      ...ACCEPT_DATETIME,
+    },
+  ),
   ...MEMENTOS,
   // As MemGator names them, too.
   ...MEMENTOS.map((memento) => ({
@@ -124,14 +136,24 @@ const ROUTES: readonly AggregatorRoute[] = [
     asked(stream),
     EVENTS,
   ),
-  row("route", "/route/{*uri}", "Which archives would be asked, and why", asked(route)),
-  row("about", "/about", "The service and its archives: a page, JSON, or text", about),
+  row(
+    "route",
+    "/route/{*uri}",
+    "Which archives would be queried or skipped, and why; sends no request",
+    asked(route),
+  ),
+  row(
+    "about",
+    "/about",
+    "The service and its archives: HTML for browsers, JSON by Accept, or text",
+    about,
+  ),
   row("about", "/about.json", "The service and its archives", aboutJson),
   row("about", "/archives.json", "The list of archives, as MemGator reads it", archives),
   row(
     "about",
     "/history.json",
-    "Requests to archives, asked and spared, and the recall, by minutes and by hours",
+    "Requests sent and saved by archive, and the recall, for the last 60 minutes and 72 hours",
     history,
   ),
   row(
@@ -144,15 +166,21 @@ const ROUTES: readonly AggregatorRoute[] = [
   row(
     "compare",
     "/compare",
-    "What maps have in common, and what only one holds",
+    "What maps have in common, and what only one of them holds",
     holdings("compare"),
     { ...replies("application/json", "Comparison"), query: HOLDINGS_QUERY.compare },
   ),
-  row("monitor", "/monitor", "Events as they happen", monitor, EVENTS),
+  row(
+    "monitor",
+    "/monitor",
+    "Events as they happen, with --monitor; otherwise 501",
+    monitor,
+    EVENTS,
+  ),
   row(
     "health",
     "/health",
-    "Whether the service works, and what does not; 503 if no archive can be asked",
+    "The state of the service and its problems; 503 if no archive can be queried",
     health,
     MONITORING,
   ),
@@ -297,7 +325,7 @@ export class AggregatorService extends HttpService<Exchange> {
     const { base = "", open, metrics = new AggregatorMetrics(), now = Date.now } = options;
     super({
       ...options,
-      routes: ROUTES,
+      routes: AGGREGATOR_ROUTES,
       prefix: pathPrefix(new URL(base, "http://localhost/").pathname),
       isPrefixOptional: true,
       metrics,
