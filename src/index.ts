@@ -266,7 +266,6 @@ export type { HttpClient } from "./http/http-client.ts";
 export type { InputFormat } from "./input/formats.ts";
 export type { CaptureFilter } from "./input/filter.ts";
 export type { CompactSummary } from "./compact/compact-map.ts";
-export type { CompareOptions } from "./maps/compare/compare-maps.ts";
 export type { MapComparison } from "./maps/compare/comparison.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./maps/diff-maps.ts";
 export type { Fault, FaultCode } from "./maps/map-faults.ts";

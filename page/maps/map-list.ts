@@ -133,7 +133,7 @@ export async function compareMaps(
   const ids = maps.map(({ id }) => id);
   if (maps.some((map) => isInWorker(map))) {
     for (const map of maps) await ready(map, options.onProgress);
-    return callWorker<MapComparison>({ kind: "compare", maps: ids, limit: 100 });
+    return callWorker<MapComparison>({ kind: "compare", maps: ids });
   }
   const query = new URLSearchParams(ids.map((id) => ["map", id]));
   return getJson<MapComparison>(`/compare?${query.toString()}`, options.signal);

@@ -34,7 +34,7 @@ async function answer(request: WorkerRequest): Promise<unknown> {
     case "compare": {
       const [first = "", ...others] = request.maps;
       const named = Object.fromEntries(others.map((id) => [id, mapOf(id)]));
-      return mapOf(first).compare(first, named, { limit: request.limit });
+      return mapOf(first).compare(first, named);
     }
     case "close": {
       const map = maps.get(request.map);

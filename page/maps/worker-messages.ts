@@ -7,7 +7,7 @@ export type WorkerCall =
   | { readonly kind: "open"; readonly map: string; readonly source: File | string }
   | { readonly kind: "lookup"; readonly map: string; readonly uri: string }
   | { readonly kind: "explore"; readonly map: string; readonly options: SliceOptions }
-  | { readonly kind: "compare"; readonly maps: readonly string[]; readonly limit: number }
+  | { readonly kind: "compare"; readonly maps: readonly string[] }
   | { readonly kind: "close"; readonly map: string };
 
 /** What it answers: how far it is, then a result or an error. */

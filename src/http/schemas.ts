@@ -82,10 +82,6 @@ const COMPARISON = {
     maps: listOf(OBJECT),
     keys: COMBINATIONS,
     domains: COMBINATIONS,
-    tlds: listOf(OBJECT),
-    largest: listOf(OBJECT),
-    differing: listOf(OBJECT),
-    only: listOf(OBJECT),
   },
 };
 

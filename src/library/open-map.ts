@@ -1,10 +1,10 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { MemorySource, sourceChunks } from "../bytes/byte-source.ts";
 import { isPacked, PACKED_MAGIC, recognizeCompression } from "../bytes/bytes.ts";
-import { compareMaps, type CompareOptions } from "../maps/compare/compare-maps.ts";
+import { compareMaps } from "../maps/compare/compare-maps.ts";
 import type { MapComparison } from "../maps/compare/comparison.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
-import { checkSignal, interruptible } from "../interruption.ts";
+import { checkSignal, interruptible, type SignalOption } from "../interruption.ts";
 import { type Answer, type LookupOptions, type MapLookup } from "../lookup/map-lookup.ts";
 import { MapExplorer } from "../maps/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../maps/explore/map-slice.ts";
@@ -82,7 +82,7 @@ export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
   compare(
     name: string,
     others: Readonly<Record<string, MementoMap>>,
-    options?: CompareOptions,
+    options?: SignalOption,
   ): Promise<MapComparison>;
   /** All rows, in the order of the map. `for await (const row of map)` does the same. */
   rows(options?: Pick<LookupOptions, "signal">): AsyncGenerator<MapRow, void, undefined>;
@@ -257,7 +257,7 @@ class OpenedMap implements MementoMap {
   async compare(
     name: string,
     others: Readonly<Record<string, MementoMap>>,
-    options: CompareOptions = {},
+    options: SignalOption = {},
   ): Promise<MapComparison> {
     const maps: [string, MementoMap][] = [[name, this], ...Object.entries(others)];
     const sources = maps.map(([id, map]) => {

@@ -105,6 +105,16 @@ export class RowCursor {
   }
 }
 
+/** The cursor with the lowest key, of those with the same key the first; undefined when all are done. */
+export function lowestRow(cursors: readonly RowCursor[]): RowCursor | undefined {
+  let lowest: RowCursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.isDone) continue;
+    if (lowest === undefined || cursor.compareKey(lowest) < 0) lowest = cursor;
+  }
+  return lowest;
+}
+
 /** Calls `visit` with every row, or until it returns false. */
 export async function visitRows(
   batches: AsyncGenerator<RecordBatch, void, undefined>,

@@ -4,7 +4,7 @@ import { columnEnd } from "../ukvs/record.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency.ts";
 import type { LogicalMap } from "./logical-map.ts";
 import { type MergeRow, rowAt } from "./merge-row.ts";
-import { RowCursor } from "./row-cursor.ts";
+import { lowestRow, RowCursor } from "./row-cursor.ts";
 
 /** All rows of one key, of all maps. */
 export interface RowGroup {
@@ -60,28 +60,28 @@ export class RowGroups {
    * This is the common case, and it makes no rows.
    */
   plainLine(): Line | undefined {
-    const least = this.#least();
-    if (!this.#canAddPlainly || least === undefined || !isPlain(least)) return undefined;
+    const lowest = lowestRow(this.#cursors);
+    if (!this.#canAddPlainly || lowest === undefined || !isPlain(lowest)) return undefined;
     const added = this.#waiting;
-    if (added !== undefined && least.compareKeyTo(added.bytes, 0, added.keyEnd) >= 0) {
+    if (added !== undefined && lowest.compareKeyTo(added.bytes, 0, added.keyEnd) >= 0) {
       return undefined;
     }
-    const sharing = this.#cursors.filter((one) => one !== least && one.compareKey(least) === 0);
-    const { bytes, start, end } = least;
-    const line = sharing.length === 0 ? { bytes, start, end } : this.#plainSum(least, sharing);
+    const sharing = this.#cursors.filter((one) => one !== lowest && one.compareKey(lowest) === 0);
+    const { bytes, start, end } = lowest;
+    const line = sharing.length === 0 ? { bytes, start, end } : this.#plainSum(lowest, sharing);
     if (line === undefined) return undefined;
     this.recordsIn += sharing.length + 1;
     // Each of them is followed by a row of the same batch.
-    for (const cursor of [least, ...sharing]) void cursor.advance();
+    for (const cursor of [lowest, ...sharing]) void cursor.advance();
     return line;
   }
 
-  #plainSum(least: RowCursor, others: readonly RowCursor[]): Line | undefined {
+  #plainSum(lowest: RowCursor, others: readonly RowCursor[]): Line | undefined {
     const sum = this.#sum;
     sum.reset();
     if (!others.every(isPlain)) return undefined;
-    for (const row of [least, ...others]) if (!addTo(sum, row)) return undefined;
-    const { bytes, start, keyEnd } = least;
+    for (const row of [lowest, ...others]) if (!addTo(sum, row)) return undefined;
+    const { bytes, start, keyEnd } = lowest;
     const room = keyEnd - start + 1 + MAX_FREQUENCY_BYTES;
     if (room > this.#line.length) this.#line = new Uint8Array(room * 2);
     const end = copyRange(bytes, start, keyEnd, this.#line, 0);
@@ -91,13 +91,13 @@ export class RowGroups {
 
   /** All rows of the next key; undefined after the last. */
   async next(): Promise<RowGroup | undefined> {
-    const least = this.#least();
+    const lowest = lowestRow(this.#cursors);
     const added = this.#waiting;
     const isOfMap =
-      least !== undefined &&
-      (added === undefined || least.compareKeyTo(added.bytes, 0, added.keyEnd) <= 0);
+      lowest !== undefined &&
+      (added === undefined || lowest.compareKeyTo(added.bytes, 0, added.keyEnd) <= 0);
     const key = isOfMap
-      ? least.bytes.slice(least.start, least.keyEnd)
+      ? lowest.bytes.slice(lowest.start, lowest.keyEnd)
       : added?.bytes.subarray(0, added.keyEnd);
     return key && { key: decoder.decode(key), rows: await this.#take(key) };
   }
@@ -125,15 +125,6 @@ export class RowGroups {
 
   get #waiting(): MergeRow | undefined {
     return this.#added[this.#nextAdded];
-  }
-
-  #least(): RowCursor | undefined {
-    let least: RowCursor | undefined;
-    for (const cursor of this.#cursors) {
-      if (cursor.isDone) continue;
-      if (least === undefined || cursor.compareKey(least) < 0) least = cursor;
-    }
-    return least;
   }
 }
 

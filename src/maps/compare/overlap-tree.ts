@@ -1,7 +1,8 @@
 import { QUESTION, STAR } from "../../bytes/bytes.ts";
-import { KEY_KIND, LAYER, TreeNode, TreeWalk } from "../../ukvs/key-tree.ts";
+import { type CurrentKey, KEY_KIND, LAYER, TreeNode, TreeWalk } from "../../ukvs/key-tree.ts";
 import { RowSums } from "../explore/row-sums.ts";
-import type { KeyGroups } from "./key-groups.ts";
+import type { RowCursor } from "../row-cursor.ts";
+import type { KeyRows } from "./key-rows.ts";
 import { codeOf, OverlapTable } from "./overlap.ts";
 import type { SuffixLabels } from "./suffix-labels.ts";
 
@@ -10,10 +11,10 @@ class Coverage {
   present = 0;
   absent = 0;
 
-  add(groups: readonly KeyGroups[], having: number): void {
-    for (const [i, group] of groups.entries()) {
+  add(maps: readonly KeyRows[], having: number): void {
+    for (const [i, map] of maps.entries()) {
       if ((having & (1 << i)) === 0) continue;
-      if (group.isVoid) this.absent |= 1 << i;
+      if (map.isVoid) this.absent |= 1 << i;
       else this.present |= 1 << i;
     }
   }
@@ -28,7 +29,7 @@ class Coverage {
  * What is below a top-level domain, a registered domain, a host, or a page; open while keys begin with
  * its text.
  */
-export class OverlapNode extends TreeNode<OverlapNode> {
+class OverlapNode extends TreeNode<OverlapNode> {
   kind: "other" | "tld" | "domain" = "other";
   /** Keys of pages at and below the node. */
   readonly keys: OverlapTable;
@@ -67,14 +68,6 @@ export class OverlapNode extends TreeNode<OverlapNode> {
   }
 }
 
-interface OverlapVisitor {
-  /** A node that keys do not begin with any more; `text` is as keys have it. */
-  closeDomain(node: OverlapNode, text: string): void;
-  closeTld(node: OverlapNode, text: string): void;
-  /** A wildcard above registered domains, such as `com,*`, that the maps `present` have. */
-  wildcard(text: string, present: number): void;
-}
-
 /**
  * Takes the keys of all maps in order, and finds out what each map says about each of them: a row of its
  * own, or the next wildcard above. Wildcards may come behind what they cover (`com,a)/` before `com,a,*`),
@@ -83,70 +76,103 @@ interface OverlapVisitor {
  * Holds the nodes that the current key begins with: the queries of a page come behind all that is below it.
  */
 export class OverlapTree {
-  /** Keys that no node has: those without a host. */
+  /** Everything, with the keys that no node has: those without a host. */
   readonly root: OverlapNode;
+  /** How many top-level and registered domains each map holds something of. */
+  readonly tlds: number[];
+  readonly domains: number[];
+  readonly #maps: readonly KeyRows[];
   readonly #walk: TreeWalk<OverlapNode>;
   /** Maps whose rows for a page speak for all its queries. */
   readonly #withoutQueries: number;
   readonly #suffixLabels: SuffixLabels;
-  readonly #visitor: OverlapVisitor;
   /** How many labels of the current host are those of its registered domain; 0: not looked up yet. */
   #domainLabels = 0;
   /** Where the labels of the current key end. */
   #labelsEnd = 0;
 
-  constructor(
-    maps: number,
-    options: {
-      readonly withoutQueries: number;
-      readonly suffixLabels: SuffixLabels;
-      readonly visitor: OverlapVisitor;
-    },
-  ) {
-    this.root = new OverlapNode(maps);
+  constructor(maps: readonly KeyRows[], suffixLabels: SuffixLabels) {
+    this.root = new OverlapNode(maps.length);
+    this.tlds = maps.map(() => 0);
+    this.domains = maps.map(() => 0);
+    this.#maps = maps;
     this.#walk = new TreeWalk(
-      () => new OverlapNode(maps),
+      () => new OverlapNode(maps.length),
       this,
       () => 0xff,
     );
-    this.#withoutQueries = options.withoutQueries;
-    this.#suffixLabels = options.suffixLabels;
-    this.#visitor = options.visitor;
+    this.#withoutQueries = maps.reduce(
+      (bits, { headers }, i) => (headers.fields.queries === true ? bits : bits | (1 << i)),
+      0,
+    );
+    this.#suffixLabels = suffixLabels;
   }
 
-  /** Takes the next key, and the maps that have it. */
-  add(groups: readonly KeyGroups[], having: number): void {
-    const first = groups[31 - Math.clz32(having)];
-    this.#walk.goTo(first.bytes, 0, first.end);
+  /** Goes to the key of a row, behind all before it. */
+  goTo({ bytes, start, keyEnd }: RowCursor): CurrentKey {
+    this.#walk.goTo(bytes, start, keyEnd);
+    return this.#walk.key;
+  }
+
+  /** Counts the current key, which some maps have. */
+  add(having: number): void {
     const { bytes, length, shape } = this.#walk.key;
     const { kind, hostEnd } = shape;
     if (kind === KEY_KIND.opaque) {
       // `*` states the totals once more.
       if (length === 1 && bytes[0] === STAR) return;
-      count(this.root.keys, groups, having);
-      addSums(this.root, groups, having);
+      this.#count(this.root.keys, having);
+      this.#addSums(this.root, having);
       return;
     }
     this.#labelsEnd = kind === KEY_KIND.spread ? hostEnd - 2 : hostEnd;
     this.#domainLabels = 0;
     const host = this.#walk.enter({ hostEnd: this.#labelsEnd, nodesEnd: this.#labelsEnd });
-    addSums(host.domain, groups, having);
-    if (kind === KEY_KIND.hostWildcard) host.below.add(groups, having);
-    else if (kind === KEY_KIND.pathWildcard) this.#walk.enter(shape).below.add(groups, having);
+    this.#addSums(host.domain, having);
+    if (kind === KEY_KIND.hostWildcard) host.below.add(this.#maps, having);
+    else if (kind === KEY_KIND.pathWildcard) this.#walk.enter(shape).below.add(this.#maps, having);
     else if (kind === KEY_KIND.page) {
       const page = this.#walk.enter(shape);
-      count(page.keys, groups, having);
-      page.anyQuery.add(groups, having & this.#withoutQueries);
-    } else if (kind === KEY_KIND.query) this.#addQuery(groups, having);
+      this.#count(page.keys, having);
+      page.anyQuery.add(this.#maps, having & this.#withoutQueries);
+    } else if (kind === KEY_KIND.query) this.#addQuery(having);
   }
 
-  #addQuery(groups: readonly KeyGroups[], having: number): void {
+  #addQuery(having: number): void {
     const { bytes, length, hostEnd, queriedEnd } = this.#walk.key;
     const page = this.#walk.enter({ hostEnd, nodesEnd: queriedEnd });
     const isAny = bytes.indexOf(QUESTION, hostEnd) === length - 2 && bytes[length - 1] === STAR;
     // Where maps are without queries, `?*` is a query as any other.
-    count(page.queries, groups, isAny ? having & this.#withoutQueries : having);
-    if (isAny) page.anyQuery.add(groups, having & ~this.#withoutQueries);
+    this.#count(page.queries, isAny ? having & this.#withoutQueries : having);
+    if (isAny) page.anyQuery.add(this.#maps, having & ~this.#withoutQueries);
+  }
+
+  #addSums(node: OverlapNode, having: number): void {
+    for (const [i, { sums }] of this.#maps.entries()) {
+      if ((having & (1 << i)) !== 0) node.sums[i].add(sums);
+    }
+  }
+
+  #count(table: OverlapTable, having: number): void {
+    let [held, no, differs] = [0, 0, 0];
+    let captures = -1;
+    for (const [i, map] of this.#maps.entries()) {
+      if ((having & (1 << i)) === 0) continue;
+      if (map.isVoid) {
+        no |= 1 << i;
+        continue;
+      }
+      held |= 1 << i;
+      if (captures !== -1 && map.sums.captures !== captures) differs = 1;
+      captures = map.sums.captures;
+    }
+    if (held === 0) return;
+    const numbers = table.of(codeOf(held, no));
+    numbers[0] += 1;
+    numbers[1] += differs;
+    for (const [i, { sums }] of this.#maps.entries()) {
+      if ((held & (1 << i)) !== 0) numbers[i + 2] += sums.captures;
+    }
   }
 
   end(): void {
@@ -168,23 +194,15 @@ export class OverlapTree {
 
   /** Called by the walk. */
   close(node: OverlapNode): void {
-    const { parent = this.root, kind, keys, queries, domains } = node;
+    const { parent = this.root, kind, keys, queries, domains, sums } = node;
     const { present, absent } = node.below;
     queries.addTo(keys, node.anyQuery.present, node.anyQuery.absent);
-    const text = (): string => this.#walk.key.text(node.textEnd);
-    if (kind === "domain") {
-      countDomain(node);
-      keys.decide(present, absent);
-      this.#visitor.closeDomain(node, text());
-      const tld = parent.domain;
-      for (const [i, sums] of node.sums.entries()) tld.sums[i].add(sums);
-    } else if (present !== 0 && node.layer === LAYER.host && node.domain.kind !== "domain") {
-      this.#visitor.wildcard(text(), present);
-    }
-    if (kind === "tld") {
-      keys.decide(present, absent);
-      domains.decide(present, absent);
-      this.#visitor.closeTld(node, text());
+    if (kind !== "other") {
+      const held = heldBy(sums);
+      const counts = kind === "tld" ? this.tlds : this.domains;
+      for (const i of counts.keys()) if ((held & (1 << i)) !== 0) counts[i] += 1;
+      if (kind === "domain") countDomain(domains.of(codeOf(held, 0)), sums);
+      for (const [i, sum] of sums.entries()) parent.domain.sums[i].add(sum);
     }
     keys.addTo(parent.keys, present, absent);
     domains.addTo(parent.domains, present, absent);
@@ -192,38 +210,12 @@ export class OverlapTree {
   }
 }
 
-function countDomain({ domains, sums }: OverlapNode): void {
-  let held = 0;
-  for (const [i, { rows, voids }] of sums.entries()) if (rows > voids) held |= 1 << i;
-  const numbers = domains.of(codeOf(held, 0));
+/** The maps that hold something of what was added up, as bits. */
+function heldBy(sums: readonly RowSums[]): number {
+  return sums.reduce((held, { rows, voids }, i) => (rows > voids ? held | (1 << i) : held), 0);
+}
+
+function countDomain(numbers: Float64Array, sums: readonly RowSums[]): void {
   numbers[0] += 1;
   for (const [i, { captures }] of sums.entries()) numbers[i + 2] += captures;
-}
-
-function addSums(node: OverlapNode, groups: readonly KeyGroups[], having: number): void {
-  for (const [i, { sums }] of groups.entries()) {
-    if ((having & (1 << i)) !== 0) node.sums[i].add(sums);
-  }
-}
-
-function count(table: OverlapTable, groups: readonly KeyGroups[], having: number): void {
-  let [held, no, differs] = [0, 0, 0];
-  let captures = -1;
-  for (const [i, group] of groups.entries()) {
-    if ((having & (1 << i)) === 0) continue;
-    if (group.isVoid) {
-      no |= 1 << i;
-      continue;
-    }
-    held |= 1 << i;
-    if (captures !== -1 && group.sums.captures !== captures) differs = 1;
-    captures = group.sums.captures;
-  }
-  if (held === 0) return;
-  const numbers = table.of(codeOf(held, no));
-  numbers[0] += 1;
-  numbers[1] += differs;
-  for (const [i, { sums }] of groups.entries()) {
-    if ((held & (1 << i)) !== 0) numbers[i + 2] += sums.captures;
-  }
 }

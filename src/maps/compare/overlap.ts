@@ -64,15 +64,6 @@ export class OverlapTable {
     return numbers;
   }
 
-  /** Lets wildcards decide for the maps that have not. */
-  decide(present: number, absent: number): void {
-    if (this.#first === -1 || (present | absent) === 0) return;
-    const copy = new OverlapTable(this.#width - 2);
-    this.addTo(copy, present, absent);
-    this.clear();
-    copy.addTo(this, 0, 0);
-  }
-
   /** Adds this to another table, with what wildcards decide about codes. */
   addTo(other: OverlapTable, present: number, absent: number): void {
     if (this.#first === -1) return;

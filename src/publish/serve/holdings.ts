@@ -12,7 +12,7 @@ import {
   textReply,
 } from "../../http/reply.ts";
 import { requestFault } from "../../http/service.ts";
-import { compareMaps, MAX_LIMIT } from "../../maps/compare/compare-maps.ts";
+import { compareMaps } from "../../maps/compare/compare-maps.ts";
 import type { MapComparison } from "../../maps/compare/comparison.ts";
 import { MAX_COMPARED } from "../../maps/compare/overlap.ts";
 import type { MapSlice, SliceOptions } from "../../maps/explore/map-slice.ts";
@@ -44,7 +44,6 @@ export const HOLDINGS_QUERY: Readonly<Record<HoldingsView, Readonly<Record<strin
   },
   compare: {
     map: "A map to compare, 2 to 8 times; all by default",
-    limit: "Domains of each list; 100 by default, 1,000 at most",
   },
 };
 
@@ -85,25 +84,13 @@ export class Holdings {
       const detail = `${packed.id} is a packed map, whose names are hashed; compare the maps they were made from`;
       return problemReply(badRequest(detail));
     }
-    const limit = Number(request.query.get("limit") ?? DEFAULT_LIMIT);
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-      return problemReply(badRequest(`limit takes 1 to ${MAX_LIMIT}`));
-    }
     return jsonReply(maps, request, async (reply) => {
       const found = await this.#comparisons.of(maps);
-      if (found === undefined) return problemReply(TOO_MANY);
-      return reply({
-        ...found,
-        tlds: found.tlds.slice(0, limit),
-        largest: found.largest.slice(0, limit),
-        differing: found.differing.slice(0, limit),
-        only: found.only.map(({ map, domains }) => ({ map, domains: domains.slice(0, limit) })),
-      });
+      return found === undefined ? problemReply(TOO_MANY) : reply(found);
     });
   }
 }
 
-const DEFAULT_LIMIT = 100;
 /** Comparisons that are kept, and those that may be pending. */
 const MAX_KEPT = 8;
 const MAX_PENDING = 4;
@@ -131,9 +118,7 @@ class Comparisons {
     const texts = maps.flatMap(({ id, text }) =>
       text === undefined ? [] : { id, name: text.name, chunks: sourceChunks(text) },
     );
-    const made = this.#last
-      .then(() => compareMaps(texts, { limit: MAX_LIMIT }))
-      .finally(() => (this.#pending -= 1));
+    const made = this.#last.then(() => compareMaps(texts)).finally(() => (this.#pending -= 1));
     this.#last = made.catch(() => this.#kept.delete(name));
     this.#kept.set(name, made);
     return made;
