@@ -1,5 +1,6 @@
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
 import { MementoMapError, quote } from "../errors.ts";
+import { Networks } from "./networks.ts";
 import type { HttpRequest } from "./reply.ts";
 
 /** How a client sees the server, behind proxies or not. */
@@ -37,7 +38,7 @@ const MAX_PREFIX_CHARACTERS = 1024;
 export class TrustedProxies {
   /** As they were named. */
   readonly proxies: readonly string[];
-  readonly #list = new BlockList();
+  readonly #trusted = new Networks();
 
   /**
    * @param proxies addresses and networks: `10.0.0.1`, `192.0.2.0/24`, `2001:db8::/32`, and the words
@@ -46,19 +47,25 @@ export class TrustedProxies {
    */
   constructor(proxies: readonly string[] = []) {
     this.proxies = proxies;
-    for (const proxy of proxies.flatMap((each) => GROUPS.get(each) ?? [each])) this.#add(proxy);
+    for (const proxy of proxies.flatMap((each) => GROUPS.get(each) ?? [each])) {
+      if (this.#trusted.add(proxy)) continue;
+      throw new MementoMapError(
+        "MM_USAGE",
+        `not a proxy: ${quote(proxy)}; write addresses or networks separated by commas, such as 127.0.0.1,10.0.0.0/8, or loopback, private or any`,
+      );
+    }
   }
 
   view({ remoteAddress, protocol, headers }: HttpRequest): ClientView {
     const remote = plainAddress(remoteAddress);
     const host = soundHost(headers.host);
-    if (this.proxies.length === 0 || !this.#isTrusted(remote)) {
+    if (this.proxies.length === 0 || !this.#trusted.has(remote)) {
       return { address: remote, protocol, host, prefix: "" };
     }
     const hops = hopsOf(headers).slice(-MAX_HOPS);
     let at = hops.length;
     let address = remote;
-    while (at > 0 && this.#isTrusted(address)) {
+    while (at > 0 && this.#trusted.has(address)) {
       const next = hops[at - 1]?.address;
       if (next === undefined) break;
       address = next;
@@ -71,25 +78,6 @@ export class TrustedProxies {
       host: soundHost(hop?.host) ?? host,
       prefix: prefixOf(headers["x-forwarded-prefix"]),
     };
-  }
-
-  #isTrusted(address: string): boolean {
-    const family = isIP(address);
-    return family !== 0 && this.#list.check(address, family === 6 ? "ipv6" : "ipv4");
-  }
-
-  #add(proxy: string): void {
-    const [address = "", bits, more] = proxy.split("/");
-    const family = isIP(address);
-    const most = family === 6 ? 128 : 32;
-    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
-    if (family === 0 || more !== undefined || !(length <= most)) {
-      throw new MementoMapError(
-        "MM_USAGE",
-        `not a proxy: ${quote(proxy)}; write addresses or networks separated by commas, such as 127.0.0.1,10.0.0.0/8, or loopback, private or any`,
-      );
-    }
-    this.#list.addSubnet(address, length, family === 6 ? "ipv6" : "ipv4");
   }
 }
 

@@ -1,42 +1,28 @@
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { lookup as systemLookup } from "node:dns";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { Networks } from "./networks.ts";
 
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 3],
-] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv4");
+const PRIVATE_IPV4 = [
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24",
+  "192.0.2.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3",
+];
+/** With translated addresses (64:ff9b:1::, ::ffff:0:0:0), Teredo (in 2001::/23) and segment routing (5f00::). */
+const PRIVATE_IPV6 = [
+  "::/96 ::ffff:0:0:0/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7",
+  "fe80::/10 fec0::/10 ff00::/8",
+];
+
+const PRIVATE = new Networks(PRIVATE_IPV6.join(" ").split(" "));
+for (const network of PRIVATE_IPV4.join(" ").split(" ")) {
+  PRIVATE.add(network);
   // As IPv6 has them: mapped, translated (NAT64), and of 6to4.
-  const [a, b, c, d] = network.split(".").map(Number);
+  const [address = "", prefix] = network.split("/");
+  const [a, b, c, d] = address.split(".").map(Number);
   const hex = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  PRIVATE.addSubnet(`::ffff:${hex}`, 96 + prefix, "ipv6");
-  PRIVATE.addSubnet(`64:ff9b::${hex}`, 96 + prefix, "ipv6");
-  PRIVATE.addSubnet(`2002:${hex}::`, 16 + prefix, "ipv6");
-}
-for (const [network, prefix] of [
-  ["::", 96],
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
-  ["2001:db8::", 32],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["fec0::", 10],
-  ["ff00::", 8],
-] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv6");
+  PRIVATE.add(`::ffff:${hex}/${96 + Number(prefix)}`);
+  PRIVATE.add(`64:ff9b::${hex}/${96 + Number(prefix)}`);
+  PRIVATE.add(`2002:${hex}::/${16 + Number(prefix)}`);
 }
 
 /**
@@ -45,11 +31,7 @@ for (const [network, prefix] of [
  * counts as private.
  */
 export function isPrivateAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 0) return true;
-  // A zone is none of the address.
-  const [bare = ""] = address.split("%");
-  return PRIVATE.check(bare, family === 6 ? "ipv6" : "ipv4");
+  return isIP(address) === 0 || PRIVATE.has(address);
 }
 
 /** `[::1]` → `::1`: the host of a URL as an address or a name. */

@@ -1,7 +1,8 @@
-import { BlockList, isIP, type Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
 import * as http from "node:http";
 import * as https from "node:https";
 import { MementoMapError, quote } from "../errors.ts";
+import { Networks } from "./networks.ts";
 import { bareHost } from "./private-address.ts";
 
 /** A server that requests are sent through. */
@@ -69,13 +70,10 @@ export class ProxySettings {
 /** Whether a host, and the port it is asked at, is to be reached directly. */
 type Exception = (host: string, port: string) => boolean;
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
-LOOPBACK.addAddress("::1", "ipv6");
+const LOOPBACK = new Networks(["127.0.0.0/8", "::1"]);
 
 function isThisMachine(host: string): boolean {
-  if (isIP(host) !== 0) return LOOPBACK.check(host, isIP(host) === 6 ? "ipv6" : "ipv4");
-  return host === "localhost" || host.endsWith(".localhost");
+  return LOOPBACK.has(host) || host === "localhost" || host.endsWith(".localhost");
 }
 
 /** The value of a variable and the name it was found by. */
@@ -125,8 +123,12 @@ export function basicAuthorization({ username, password }: URL): string | undefi
  */
 function exceptionOf(text: string): Exception {
   if (text === "*") return () => true;
-  const [, address = "", bits] = /^\[?([\da-f.:]+?)\]?\/(\d+)$/i.exec(text) ?? [];
-  if (isIP(address) !== 0 && bits !== undefined) return rangeOf(text, address, Number(bits));
+  const [, address = "", bits] = /^\[?([\da-f.:]+?)\]?(\/\d+)$/i.exec(text) ?? [];
+  if (isIP(address) !== 0) {
+    const range = new Networks();
+    if (range.add(`${address}${bits}`)) return (host) => range.has(host);
+    throw new MementoMapError("MM_USAGE", `NO_PROXY has ${quote(text)}, which is not a range`);
+  }
   const withPort = isIP(text) === 6 ? null : /^(.*):(\d+)$/.exec(text);
   const [, named = text, port] = withPort ?? [];
   const name = named
@@ -136,16 +138,6 @@ function exceptionOf(text: string): Exception {
   const isBelow = (host: string): boolean =>
     name.startsWith(".") ? host.endsWith(name) : host === name || host.endsWith(`.${name}`);
   return (host, asked) => (port === undefined || port === asked) && isBelow(host);
-}
-
-function rangeOf(text: string, address: string, bits: number): Exception {
-  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-  if (bits > (family === "ipv6" ? 128 : 32)) {
-    throw new MementoMapError("MM_USAGE", `NO_PROXY has ${quote(text)}, which is not a range`);
-  }
-  const range = new BlockList();
-  range.addSubnet(address, bits, family);
-  return (host) => isIP(host) !== 0 && range.check(host, isIP(host) === 6 ? "ipv6" : "ipv4");
 }
 
 /** What the proxy says of hosts that it does not reach. */

@@ -28,6 +28,12 @@ describe("private addresses", () => {
     ["64:ff9b::808:808", false],
     ["2002:a00:1::", true],
     ["2606:4700::1111", false],
+    ["::ffff:0:7f00:1", true],
+    ["::ffff:0:127.0.0.1", true],
+    ["2001:0:5ef5:79fb::1", true],
+    ["2001:4860:4860::8888", false],
+    ["3fff::1", true],
+    ["5f00::1", true],
     ["not an address", true],
   ])("%s: %s", (address, isPrivate) => {
     expect(isPrivateAddress(address)).toBe(isPrivate);
