@@ -4,10 +4,8 @@ import { MementoMapError, quote } from "../errors.ts";
 import { filesForArchives, roomForFiles } from "../files/open-files.ts";
 import { sendableUri } from "../memento/memento-list.ts";
 import {
-  addressesOf,
   bareHost,
   checkedLookup,
-  isPrivateAddress,
   privateAddressRefusal,
   privateHost,
   refusedName,
@@ -38,6 +36,12 @@ const MAX_KEPT_OPEN_MS = 600_000;
 /** Names are looked up again after this time, however busy a connection is: archives move. */
 const CONNECTION_LIFE_MS = 600_000;
 
+/**
+ * Origins that may be private, and were at public addresses when this process first connected to them. They have to
+ * stay so, whichever client asks: else their names could be made to lead to servers of this network.
+ */
+const PUBLIC = new Set<string>();
+
 /** One request without a body; the path goes out byte for byte. */
 export interface Sending {
   readonly origin: string;
@@ -50,8 +54,7 @@ export interface Sending {
  * Connections to servers that are not trusted, kept by origin.
  *
  * Addresses are checked where a connection is made, whatever led there, so that a name which resolves to something
- * else the second time gains nothing: a literal, a name and the target of a redirect alike. Trust goes by origin. An
- * origin that may be private, and was public first, has to stay so.
+ * else the second time gains nothing: a literal, a name and the target of a redirect alike. Trust goes by origin.
  *
  * Requests go through `dispatch`: the interceptors of undici for redirects and DNS connect past these checks and
  * rewrite paths.
@@ -65,8 +68,6 @@ export class Connections {
   readonly #room = roomForFiles();
   readonly #connecting = new Set<Socket>();
   readonly #closing = new AbortController();
-  /** Origins that were at public addresses when they were first connected to. */
-  readonly #public = new Set<string>();
   /** Origins that are at private addresses. */
   readonly #private = new Set<string>();
   readonly #direct: buildConnector.connector;
@@ -206,18 +207,14 @@ export class Connections {
   }
 
   #connectorTo(origin: string): buildConnector.connector {
-    const { lookup, mayBePrivate, connectTimeoutMs } = this.#options;
-    const checked = checkedLookup(lookup, () => !this.#public.has(origin) && mayBePrivate(origin));
-    const noting: LookupFunction = (host, lookupOptions, callback) => {
-      checked(host, lookupOptions, (error, found, family) => {
-        if (error === null) {
-          const isPrivate = addressesOf(found).some(isPrivateAddress);
-          (isPrivate ? this.#private : this.#public).add(origin);
-        }
-        callback(error, found, family);
-      });
+    const { lookup, mayBePrivate, connectTimeoutMs: timeout } = this.#options;
+    const isTrusted = (): boolean => mayBePrivate(origin);
+    const note = (isPrivate: boolean): void => {
+      if (isPrivate) this.#private.add(origin);
+      else if (isTrusted()) PUBLIC.add(origin);
     };
-    return buildConnector({ timeout: connectTimeoutMs, lookup: noting });
+    const checked = checkedLookup(lookup, () => isTrusted() && !PUBLIC.has(origin), note);
+    return buildConnector({ timeout, lookup: checked });
   }
 }
 

@@ -82,10 +82,12 @@ export function refusedName(
  * time gains nothing.
  *
  * @param lookup how names become addresses; default the system's way.
+ * @param onFound called with whether a name that did not fail is at a private address.
  */
 export function checkedLookup(
   lookup: LookupFunction = systemLookup,
   mayBePrivate: () => boolean,
+  onFound?: (isPrivate: boolean) => void,
 ): LookupFunction {
   return (host, options, callback) => {
     const done: typeof callback = (error, found, family) => {
@@ -94,10 +96,15 @@ export function checkedLookup(
         return;
       }
       const addresses = addressesOf(found);
-      const bad = mayBePrivate() ? undefined : addresses.find(isPrivateAddress);
-      if (addresses.length === 0) callback(noAddress(host), "");
-      else if (bad === undefined) callback(null, found, family);
-      else callback(privateAddressRefusal(host, bad), "");
+      const bad = addresses.find(isPrivateAddress);
+      if (addresses.length === 0) {
+        callback(noAddress(host), "");
+      } else if (bad !== undefined && !mayBePrivate()) {
+        callback(privateAddressRefusal(host, bad), "");
+      } else {
+        onFound?.(bad !== undefined);
+        callback(null, found, family);
+      }
     };
     try {
       lookup(host, options, done);
@@ -118,7 +125,7 @@ export function privateAddressRefusal(place: string, address: string): MementoMa
 }
 
 /** What a name resolved to. A resolver that failed, or a broken one, gives nothing at all. */
-export function addressesOf(found: unknown): string[] {
+function addressesOf(found: unknown): string[] {
   if (typeof found === "string") return [found];
   return Array.isArray(found)
     ? found.map((each: { readonly address: string }) => each.address)

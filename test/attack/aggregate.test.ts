@@ -183,38 +183,41 @@ describe("aggregate --serve goes on answering others", () => {
 });
 
 describe("one network teaches little", () => {
-  it.each(["none", "lookups", "routing=off"])(
-    "2,000 pages that do not exist hide no held page: %s",
-    async (kind) => {
-      const archives = [
-        await holder("a", "held"),
-        await holder("b", "other"),
-        await holder("c", "never"),
-      ];
-      const service = await serving(archives, ["--recall", "0.98"]);
-      const lookup = (uri: string, client: string, more = {}): Promise<number> =>
-        ask(service, `/timemap/link/${uri}`, from(client, more)).then(({ status }) => status);
-      for (let i = 0; i < 1000; i += 1) {
-        const word = ["held", "other", "none"][i % 3] ?? "";
-        await lookup(`http://site${i % 97}.example/${word}/${i}`, `198.51.${i % 200}.1`);
+  it.each([
+    [0, "lookups"],
+    [100, "lookups"],
+    [2000, "lookups"],
+    [2000, "routing=off"],
+    [20_000, "lookups"],
+  ])("%i %s of pages that do not exist hide no held page", async (misses, kind) => {
+    const archives = [
+      await holder("a", "held"),
+      await holder("b", "other"),
+      await holder("c", "never"),
+    ];
+    const service = await serving(archives, ["--recall", "0.98"]);
+    const lookup = (uri: string, client: string, more = {}): Promise<number> =>
+      ask(service, `/timemap/link/${uri}`, from(client, more)).then(({ status }) => status);
+    for (let i = 0; i < 1000; i += 1) {
+      const word = ["held", "other", "none"][i % 3] ?? "";
+      await lookup(`http://site${i % 97}.example/${word}/${i}`, `20.51.${i % 200}.1`);
+    }
+    const more = kind === "lookups" ? {} : { Prefer: kind };
+    const attack = async (): Promise<void> => {
+      for (let i = 0; i < misses; i += 1) {
+        await lookup(`http://victim.example/real/x${i}`, `20.99.7.${i % 250}`, more);
       }
-      const more = kind === "routing=off" ? { Prefer: kind } : {};
-      const attack = async (): Promise<void> => {
-        for (let i = 0; i < (kind === "none" ? 1 : 2000); i += 1) {
-          await lookup(`http://victim.example/real/x${i}`, `203.0.113.${i % 250}`, more);
-        }
-      };
-      await bystander(service, `H5: 2,000 misses, ${kind}`, attack);
-      let found = 0;
-      for (let i = 0; i < 1000; i += 1) {
-        const uri = `http://victim.example/real/held${i}`;
-        if ((await lookup(uri, `192.0.${i % 200}.1`)) === 200) found += 1;
-      }
-      process.stdout.write(`attack: H5: ${kind}: ${found} of 1000 held pages found\n`);
-      // Seeded in test/aggregate/learn/poisoning.test.ts, where 950 are; here the draws differ each time.
-      expect(found).toBeGreaterThanOrEqual(900);
-    },
-  );
+      await lasting(100);
+    };
+    await bystander(service, `H5: ${misses} ${kind}`, attack);
+    let found = 0;
+    for (let i = 0; i < 1000; i += 1) {
+      const uri = `http://victim.example/real/held${i}`;
+      if ((await lookup(uri, `20.1.${i % 200}.1`)) === 200) found += 1;
+    }
+    process.stdout.write(`attack: H5: ${misses} ${kind}: ${found} of 1000 held pages found\n`);
+    expect(found).toBeGreaterThanOrEqual(950);
+  });
 });
 
 describe("aggregate --serve", () => {

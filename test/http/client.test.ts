@@ -177,7 +177,7 @@ describe("redirects", () => {
     expect(inside.heads).toEqual([]);
   });
 
-  it("a trusted origin whose name was public stays bound to public addresses", async () => {
+  it("a trusted origin whose name was public stays bound to public addresses, in all clients", async () => {
     const inside = await rawArchive((socket) => void socket.write(httpAnswer(200, "secret")));
     const origin = `http://archive.example:${new URL(inside.origin).port}`;
     let turn = 0;
@@ -191,6 +191,8 @@ describe("redirects", () => {
     const get = getting({ trusted: [origin], lookup, ...times });
     await expect(get({ url: origin })).rejects.toMatchObject({ code: "MM_HTTP" });
     await expect(get({ url: origin })).rejects.toMatchObject({ code: "MM_REFUSED" });
+    const another = getting({ trusted: [origin], lookup, ...times });
+    await expect(another({ url: origin })).rejects.toMatchObject({ code: "MM_REFUSED" });
     expect(inside.heads).toEqual([]);
   });
 
