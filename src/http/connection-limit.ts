@@ -1,14 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { reserveFiles, roomForFiles } from "../files/open-files.ts";
-import { problemReply } from "./reply.ts";
-
-const FULL = problemReply({
-  status: 503,
-  title: "Service Unavailable",
-  detail: "too many clients are connected; try again in a moment",
-  headers: { "Retry-After": "1", Connection: "close" },
-});
 
 /** Files that are kept for everything else, if that is less than half of them. */
 const KEPT_FILES = 1024;
@@ -64,17 +56,14 @@ export class ConnectionLimit {
     this.#idle.delete(socket);
   }
 
-  /** Answers a request if there are too many connections; false, with nothing done, if there are not. */
-  refuse({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    if (this.#late.has(socket) && this.#open.size > this.#most) {
-      response.writeHead(FULL.status, FULL.headers).end(FULL.body);
-      return true;
-    }
+  /** Whether a request may be answered: not if there are too many connections. */
+  admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    if (this.#late.has(socket) && this.#open.size > this.#most) return false;
     this.#late.delete(socket);
     this.#idle.delete(socket);
     response.once("close", () => {
       if (this.#open.has(socket)) this.#idle.add(socket);
     });
-    return false;
+    return true;
   }
 }

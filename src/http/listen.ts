@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, type Socket } from "node:net";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
-import { type Problem, problemText } from "./reply.ts";
+import { badRequest, type Problem, problemReply } from "./reply.ts";
 
 /**
  * Connections that wait to be taken, where the system allows as many. When a crowd comes at once, all
@@ -25,9 +25,14 @@ export interface ListenOptions {
   readonly host?: string | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** What messages call the port and the address; default `--port` and `--host`. */
-  readonly options?: { readonly port: string; readonly host: string } | undefined;
+  readonly options?: OptionNames | undefined;
   /** Called when connections cannot be accepted, as for want of open files; the server continues. */
   readonly onError?: ((error: MementoMapError) => void) | undefined;
+}
+
+interface OptionNames {
+  readonly port: string;
+  readonly host: string;
 }
 
 /** A server that listens. */
@@ -79,8 +84,9 @@ export async function listen(
     },
     (request: IncomingMessage, response: ServerResponse) => {
       if (isStopping) response.setHeader("Connection", "close");
-      if (connections.refuse(request, response)) return;
-      if (!handler.handle(request, response)) handler.handleUnknown(request, response);
+      const refusal = connections.admit(request, response) ? hostRefusal(request) : FULL;
+      if (refusal !== undefined) send(response, refusal);
+      else if (!handler.handle(request, response)) handler.handleUnknown(request, response);
     },
   );
   const connections = new ConnectionLimit(server, limits.maxConnections);
@@ -100,36 +106,46 @@ export async function listen(
   };
 }
 
-/** What to do about a port that cannot be had; undefined for what is not the port's fault. */
-function portFault(
-  code: string | undefined,
-  options: { readonly port: string; readonly host: string },
-): string | undefined {
-  switch (code ?? "") {
-    case "EADDRINUSE":
-      return `another process listens on this port; stop it, or choose another port with ${options.port}`;
-    case "EACCES":
-      return `this user may not open the port; choose one above 1023 with ${options.port}`;
-    case "EADDRNOTAVAIL":
-      return `this machine has no such address; choose another with ${options.host}`;
-    default:
-      return undefined;
-  }
+const FULL: Problem = {
+  status: 503,
+  title: "Service Unavailable",
+  detail: "too many clients are connected; try again in a moment",
+  headers: { "Retry-After": "1" },
+};
+
+/** Which of several hosts a request is for, a cache before the server may see otherwise (RFC 9112, 3.2). */
+function hostRefusal({ headersDistinct }: IncomingMessage): Problem | undefined {
+  const count = headersDistinct["host"]?.length ?? 0;
+  return count > 1 ? badRequest("the request has several Host headers") : undefined;
 }
+
+/** Answers with a problem, and closes the connection. */
+function send(response: ServerResponse, problem: Problem): void {
+  const { status, headers, body } = problemReply(problem);
+  response.writeHead(status, { ...headers, Connection: "close" }).end(body);
+}
+
+/** What to do about a port that cannot be opened. */
+const PORT_FAULTS: Readonly<Record<string, (options: OptionNames) => string>> = {
+  EADDRINUSE: ({ port }) =>
+    `another process listens on this port; stop it, or choose another port with ${port}`,
+  EACCES: ({ port }) => `this user may not open the port; choose one above 1023 with ${port}`,
+  EADDRNOTAVAIL: ({ host }) => `this machine has no such address; choose another with ${host}`,
+};
 
 function started(
   server: Server,
   place: { readonly port: number; readonly host: string },
-  options: { readonly port: string; readonly host: string },
+  options: OptionNames,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => {
+    const onError = (cause: Error): void => {
       const source = `${place.host}:${place.port}`;
-      const why = portFault(systemCode(error), options);
+      const message = PORT_FAULTS[systemCode(cause) ?? ""]?.(options);
       reject(
-        why === undefined
-          ? ioError(error, source)
-          : new MementoMapError("MM_IO", why, { position: { source }, cause: error }),
+        message === undefined
+          ? ioError(cause, source)
+          : new MementoMapError("MM_IO", message, { position: { source }, cause }),
       );
     };
     server.once("error", onError);
@@ -154,38 +170,42 @@ function stopped(server: Server, graceMs: number): Promise<void> {
   });
 }
 
+const NOT_HTTP: Problem = {
+  status: 400,
+  title: "Bad Request",
+  detail: "this is not a request of HTTP/1.1",
+};
+
+/** What the parser refuses, by its codes. */
+const REFUSALS: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    title: "Request Header Fields Too Large",
+    detail: "the request line and headers are longer than this server takes",
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    title: "Request Timeout",
+    detail: "the request did not come in time",
+  },
+  HPE_INVALID_URL: {
+    ...NOT_HTTP,
+    detail: "the request target has a character that no URI has; percent-encode it",
+  },
+};
+
 /** Answers what is not HTTP, or too long, and closes the connection. */
 function refuse(error: Error, socket: Socket): void {
-  if (socket.writable && !socket.destroyed && systemCode(error) !== "ECONNRESET") {
-    const problem = refusalOf(systemCode(error));
-    const body = problemText(problem);
-    const { status, title } = problem;
-    socket.end(
-      `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  const code = systemCode(error) ?? "";
+  if (socket.writable && !socket.destroyed && code !== "ECONNRESET") {
+    const problem = REFUSALS[code] ?? NOT_HTTP;
+    const { status, headers, body } = problemReply(problem);
+    const lines = Object.entries({ Connection: "close", ...headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
     );
+    socket.end(`HTTP/1.1 ${status} ${problem.title}\r\n${lines.join("")}\r\n${String(body)}`);
   }
   socket.destroySoon();
-}
-
-function refusalOf(code: string | undefined): Problem {
-  switch (code ?? "") {
-    case "HPE_HEADER_OVERFLOW":
-      return {
-        status: 431,
-        title: "Request Header Fields Too Large",
-        detail: "the request line and headers are longer than this server takes",
-      };
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return { status: 408, title: "Request Timeout", detail: "the request did not come in time" };
-    case "HPE_INVALID_URL":
-      return {
-        status: 400,
-        title: "Bad Request",
-        detail: "the request target has a character that no URI has; percent-encode it",
-      };
-    default:
-      return { status: 400, title: "Bad Request", detail: "this is not a request of HTTP/1.1" };
-  }
 }
 
 function urlOf(server: Server): string {

@@ -225,7 +225,10 @@ describe("aggregate --serve", () => {
     const one = await honest();
     const secret = (url: string): string => url.replace("//", "//me:s3cret@");
     const mementomap = secret(new URL("/map.ukvs", one.timemap).href);
-    const service = await serving([{ ...one, mementomap }]);
+    const list = await serveOnLoopback((_url, response) => {
+      response.end(JSON.stringify([{ ...one, mementomap }]));
+    });
+    const service = await attacked(["aggregate", "--serve", "-a", secret(`${list}/list.json`)]);
     await until(() => service.stderr().includes("map.ukvs"));
     const said = [service.stderr()];
     for (const path of ["health", "about", "about.json", "archives.json", "metrics", ""]) {

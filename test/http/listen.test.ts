@@ -49,6 +49,14 @@ const CLOSE = "Connection: close\r\n";
 const statusOf = (answer: string): number => Number(answer.slice(9, 12));
 const bodyOf = (answer: string): string => answer.slice(answer.indexOf("\r\n\r\n") + 4);
 
+it("several Host headers are refused, also of one name", async () => {
+  const { url } = await serving();
+  for (const host of ["b", "a"]) {
+    const answer = await rawExchange(url, get("/health", `host: ${host}\r\n`));
+    expect(statusOf(answer)).toBe(400);
+  }
+});
+
 describe("bytes beyond ASCII in a request target", () => {
   it("are refused with advice, whatever they are, and no archive is asked", async () => {
     const one = await plainArchive("one", ["20050101000000"]);

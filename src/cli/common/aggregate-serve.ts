@@ -3,6 +3,7 @@ import type { Archive } from "../../aggregate/route/archive.ts";
 import { mementoClient } from "../../aggregate/service/memento.ts";
 import { isWorkerProcess, Primary, WorkerLink } from "../../aggregate/service/cluster.ts";
 import { ProxySettings } from "../../http/proxy.ts";
+import { withoutCredentials } from "../../errors.ts";
 import { userAgent } from "../../files/package-file.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
@@ -170,7 +171,7 @@ async function serveHere(
 /** What `/about` shows of the settings: what clients and archives may wonder about. */
 function shownSettings(values: AggregateValues): Record<string, string> {
   return {
-    "List of archives": values.archives ?? "",
+    "List of archives": withoutCredentials(values.archives ?? ""),
     "User-Agent": values.agent ?? userAgent(values.contact),
     Timeout: formatDuration(values.timeout),
     "Headers timeout": formatDuration(values["headers-timeout"]),

@@ -34,10 +34,12 @@ function pageData({ site, client }: Exchange): Omit<PageData, "answers"> {
     const replay = (map === own ? site.replay : undefined) ?? info.replay;
     return { ...info, isPacked: current.isPacked, replay };
   });
+  const name = maps[0].name ?? maps[0].archive ?? "MementoMap";
   return {
     service: "publisher",
     base: client.prefix,
-    name: maps[0].name ?? maps[0].archive ?? "MementoMap",
+    // Terminals obey these characters, and titles of windows are read backward by some.
+    name: name.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ""),
     version: packageVersion(),
     origin: site.origin(client),
     maps,
