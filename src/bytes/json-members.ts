@@ -108,13 +108,16 @@ export class JsonMembers {
   }
 }
 
+/** A byte order mark at the start of a string belongs to it. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /**
  * The text of a JSON string whose inside is `bytes[start, end)`, without its escapes.
  *
  * What is not JSON is returned unchanged: a walk over members does not validate them.
  */
 export function unescapeJson(bytes: Uint8Array, start: number, end: number): string {
-  const text = new TextDecoder().decode(bytes.subarray(start, end));
+  const text = decoder.decode(bytes.subarray(start, end));
   try {
     return String(JSON.parse(`"${text}"`));
   } catch {

@@ -107,7 +107,7 @@ export async function* lookupTexts(
   list: LookupList,
   source: string,
 ): AsyncGenerator<string[], void, undefined> {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for await (const block of wholeLines(chunks, source)) {
     const texts: string[] = [];
     list.forEach(block, (start, end) => {

@@ -65,6 +65,11 @@ describe("JsonMembers", () => {
 });
 
 describe("unescapeJson", () => {
+  it("keeps a byte order mark, which is part of the string", () => {
+    const bytes = encoder.encode("\ufeffhttp:\\u002f/a.com");
+    expect(unescapeJson(bytes, 0, bytes.length)).toBe("\ufeffhttp://a.com");
+  });
+
   it("undoes JSON.stringify", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {

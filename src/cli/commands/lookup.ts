@@ -14,7 +14,8 @@ import { ExitCode, LineWriter } from "../common/io.ts";
 import { type OpenMap, openMapFile } from "../../lookup/open-map-file.ts";
 import type { CommandIo } from "../common/messages.ts";
 
-const decoder = new TextDecoder();
+/** A byte order mark in front of a URI belongs to it. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export const command: Command = defineCommand({
   name: "lookup",
