@@ -96,7 +96,7 @@ async function countLost(map: string, packed: string): Promise<number> {
         feed = buffer.indexOf(LF, at)
       ) {
         const keyEnd = buffer.indexOf(SPACE, at);
-        if (buffer[at] !== 0x21 && !hasSurt(lookup.source, buffer, at, keyEnd)) lost++;
+        if (buffer[at] !== 0x21 && !hasSurt(lookup, buffer, at, keyEnd)) lost++;
         at = feed + 1;
       }
       buffer.copyWithin(0, at, end);

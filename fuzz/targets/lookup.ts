@@ -63,10 +63,10 @@ async function isValid(map: Uint8Array): Promise<boolean> {
   return true;
 }
 
-async function batchLine({ source }: MemoryIndex, surt: string): Promise<string> {
+async function batchLine(index: MemoryIndex, surt: string): Promise<string> {
   let text = "";
   const sink = { write: (block: Uint8Array) => void (text += utf8(block)) };
-  const answers = new BatchAnswers(source, sink, { isSurt: true });
+  const answers = new BatchAnswers(index, sink, { isSurt: true });
   for await (const batch of lineBatches([bytesOf(`${surt}\n`)])) await answers.writeLines(batch);
   await answers.flush();
   return text;

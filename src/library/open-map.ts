@@ -153,8 +153,8 @@ async function remote(
 ): Promise<Kept | undefined> {
   const { client, close } = platform.client(url);
   try {
-    const lookup = await openRemoteMap(client, url.href, { packed, signal });
-    return { lookup, parts: (signal) => lookup.sources(signal), close };
+    const { lookup, sources } = await openRemoteMap(client, url.href, { packed, signal });
+    return { lookup, parts: sources, close };
   } catch (error) {
     close();
     if (isMementoMapError(error) && error.code === "MM_REFUSED") return undefined;

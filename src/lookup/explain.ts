@@ -2,6 +2,7 @@ import { coveringKeyText, type Form, MISSING } from "../surt/covering-keys.ts";
 import type { Key } from "../surt/lookup-key.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import type { DatetimeRange } from "../ukvs/record.ts";
+import { SourceLookup } from "./map-lookup.ts";
 import type { Held, KeySource, Verdict } from "./source.ts";
 
 /** A key that a lookup asked for. */
@@ -13,8 +14,8 @@ export interface TriedKey {
   readonly decides: boolean;
 }
 
-/** A source that notes which keys it is asked for, in which order, and what there is of them. */
-export class RecordingSource implements KeySource {
+/** Lookups in another source that record which keys were looked for, in which order, and their rows. */
+export class RecordingLookup extends SourceLookup {
   /** The keys of the last lookup. */
   readonly tried: TriedKey[] = [];
   readonly headers: UkvsHeaders;
@@ -22,6 +23,7 @@ export class RecordingSource implements KeySource {
   readonly #source: KeySource;
 
   constructor(source: KeySource) {
+    super();
     this.headers = source.headers;
     this.readsQueries = source.readsQueries;
     this.#source = source;

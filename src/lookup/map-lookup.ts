@@ -1,6 +1,6 @@
 import type { KeyAnswer } from "./decide.ts";
-import { find, findLoading, type KeySource, type Verdict } from "./source.ts";
-import { coveringKeyText, MISSING } from "../surt/covering-keys.ts";
+import { find, findLoading, type Held, type KeySource, type Verdict } from "./source.ts";
+import { coveringKeyText, type Form, MISSING } from "../surt/covering-keys.ts";
 import { Key } from "../surt/lookup-key.ts";
 import { type DatetimeRange, parseDatetimeKey } from "../ukvs/record.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
@@ -57,17 +57,13 @@ const decoder = new TextDecoder();
 const KEY = new Key();
 const VERDICT: Verdict = { present: false, bytes: new Uint8Array(0), start: 0, end: 0 };
 
-/** Any source of rows as a map to look up in. */
-export class SourceLookup<Source extends KeySource = KeySource> implements MapLookup {
-  readonly source: Source;
-
-  constructor(source: Source) {
-    this.source = source;
-  }
-
-  get headers(): UkvsHeaders {
-    return this.source.headers;
-  }
+/** A source of rows, which lookups are made in. */
+export abstract class SourceLookup implements MapLookup, KeySource {
+  abstract readonly headers: UkvsHeaders;
+  abstract readonly readsQueries: boolean;
+  abstract open(key: Key, period?: DatetimeRange, held?: Held): number;
+  abstract ask(key: Key, form: Form, index: number): number;
+  abstract answer(key: Key, hit: number, into: Verdict): void;
 
   async lookup(uri: string, options?: LookupOptions): Promise<Answer> {
     return this.lookupNow(uri, options);
@@ -84,15 +80,12 @@ export class SourceLookup<Source extends KeySource = KeySource> implements MapLo
     isSurt: boolean = false,
   ): Answer | Promise<Answer> {
     checkSignal(signal);
-    const { source } = this;
     const period = lookupPeriod(at);
-    if (isSurt) KEY.ofSurtText(input, source.readsQueries);
-    else KEY.ofUriText(input, source.readsQueries);
-    const hit = find(source, KEY, period);
-    if (hit !== MISSING) return answerOf(source, KEY, hit);
-    return findLoading(source, KEY, { period, signal }, (key, found) =>
-      answerOf(source, key, found),
-    );
+    if (isSurt) KEY.ofSurtText(input, this.readsQueries);
+    else KEY.ofUriText(input, this.readsQueries);
+    const hit = find(this, KEY, period);
+    if (hit !== MISSING) return answerOf(this, KEY, hit);
+    return findLoading(this, KEY, { period, signal }, (key, found) => answerOf(this, key, found));
   }
 
   /** Looks a URI up at once. All of the map must be in memory. */

@@ -1,32 +1,94 @@
-import { IndexedSource } from "./indexed-source.ts";
+import { compareRanges, SLASH, SPACE, STAR } from "../bytes/bytes.ts";
+import { coveringKey, FORM, type Form, NONE } from "../surt/covering-keys.ts";
+import { hostEndOf, type Key } from "../surt/lookup-key.ts";
+import { foreignSpellings } from "../surt/spelling.ts";
+import { frequencyIsZero } from "../ukvs/frequency.ts";
+import { PageRange } from "../ukvs/head.ts";
+import type { UkvsHeaders } from "../ukvs/header.ts";
+import type { DatetimeRange } from "../ukvs/record.ts";
+import {
+  isKeyEnd,
+  keyEnd as keyEndAt,
+  lineEnd,
+  nextLine,
+  plainRowNext,
+  type RowRange,
+} from "../ukvs/row.ts";
+import { decide, type KeyAnswer, verdictOf } from "./decide.ts";
+import { hashOf, sameBytes } from "./hash-table.ts";
+import { RowIndex } from "./row-index.ts";
 import { SourceLookup } from "./map-lookup.ts";
+import type { Verdict } from "./source.ts";
 
 export { MAX_INDEX_BYTES } from "./row-index.ts";
 
-/** A map of text in memory, for servers and for batches of lookups; see `IndexedSource`. */
-export class MemoryIndex extends SourceLookup<IndexedSource> {
+/** A few milliseconds of work: the first rows put into a table cost a page fault each. */
+const SLICE_BYTES = 64 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * A map of text in memory, with an index over its keys, for servers and for batches of lookups. Every
+ * lookup is answered at once.
+ *
+ * Holds the bytes of the map, 16 to 32 bytes a key and about 40 a host.
+ */
+export class MemoryIndex extends SourceLookup {
+  readonly headers: UkvsHeaders;
+  readonly readsQueries: boolean;
   /** The map, as given to `build`. */
   readonly bytes: Uint8Array;
-  /** As `source`, where the rows of other pages do not matter. */
-  readonly ownRows: IndexedSource;
+  /** The same rows, of which a page says what they say by themselves: others may be on other pages. */
+  readonly ownRows: MemoryIndex;
+  readonly #index: RowIndex;
+  /** Of one page of a map; undefined for a map that is whole. */
+  readonly #page: PageRange | undefined;
+  #period: DatetimeRange | undefined;
+  /** The row that `ask` found last, or -1, and where its key ends. */
+  #lastRow = -1;
+  #foundEnd = 0;
+  /** What the rows of a key say that need a closer look, of the key found last. */
+  #decided: KeyAnswer | undefined;
 
-  private constructor(bytes: Uint8Array, source: IndexedSource) {
-    super(source);
+  private constructor(bytes: Uint8Array, index: RowIndex, page?: PageRange) {
+    super();
     this.bytes = bytes;
-    this.ownRows = source.ownRows();
+    this.headers = index.head.headers;
+    this.readsQueries = index.layout.fields.queries === true || index.hasQueries;
+    this.ownRows = page === undefined ? this : new MemoryIndex(bytes, index);
+    this.#index = index;
+    this.#page = page;
   }
 
-  /** See `IndexedSource.of`. */
-  static build(bytes: Uint8Array, options: { readonly source?: string } = {}): MemoryIndex {
-    return new MemoryIndex(bytes, IndexedSource.of(bytes, options.source));
+  static #of(bytes: Uint8Array, index: RowIndex): MemoryIndex {
+    return new MemoryIndex(bytes, index, PageRange.of(index.head.headers, index.layout.source));
   }
 
-  /** See `IndexedSource.ofInSlices`. */
+  /**
+   * Indexes a map, which must not change afterwards.
+   *
+   * @throws MM_NOT_SORTED; MM_LIMIT from 2 GiB on; MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_KEY and
+   *   MM_BAD_FREQUENCY for a fault in the map; MM_BAD_INPUT when it is another kind of file; MM_CUT and
+   *   MM_EMPTY for a map that is not whole.
+   */
+  static build(
+    bytes: Uint8Array,
+    { source = "memory" }: { readonly source?: string } = {},
+  ): MemoryIndex {
+    const index = new RowIndex(bytes, source);
+    while (index.advance(bytes.length));
+    return MemoryIndex.#of(bytes, index);
+  }
+
+  /** As `build`, for programs that may not stand still: `pause` is awaited every few milliseconds. */
   static async buildInSlices(
     bytes: Uint8Array,
-    options: { readonly source?: string; readonly pause: () => Promise<void> },
+    { source = "memory", pause }: { readonly source?: string; readonly pause: () => Promise<void> },
   ): Promise<MemoryIndex> {
-    return new MemoryIndex(bytes, await IndexedSource.ofInSlices(bytes, options));
+    const index = new RowIndex(bytes, source);
+    while (index.advance(SLICE_BYTES)) await pause();
+    return MemoryIndex.#of(bytes, index);
   }
 
   /** Bytes of the map. */
@@ -36,15 +98,216 @@ export class MemoryIndex extends SourceLookup<IndexedSource> {
 
   /** The number of distinct keys. */
   get keyCount(): number {
-    return this.source.index.keyCount;
+    return this.#index.keyCount;
   }
 
   get isEmpty(): boolean {
-    return this.source.index.records === 0;
+    return this.#index.records === 0;
   }
 
   /** Whether keys have queries. */
   get hasQueries(): boolean {
     return this.headers.fields.queries === true;
+  }
+
+  open(key: Key, period?: DatetimeRange): number {
+    const index = this.#index;
+    this.#period = period;
+    if (key.hostEnd < 0) return 0;
+    if (key.hostHash === 0) key.hostHash = hashOf(key.view, 0, key.hostEnd, 0);
+    key.host = index.findHost(key.hostHash, key.view, key.hostEnd);
+    // Of one page all keys are asked for, so that what may be on another is refused.
+    if (this.#page !== undefined) return 0;
+    key.below = key.host < 0 ? 0 : index.below(key.host);
+    key.spreads = index.spreads;
+    key.hostsBelow = index.hostsBelow;
+    return key.host < 0 && (index.spreads | index.hostsBelow) === 0 ? NONE : 0;
+  }
+
+  openAll(keys: readonly Key[], count: number, opened: Int32Array, period?: DatetimeRange): void {
+    const index = this.#index;
+    const { bytes } = index;
+    const { places, mask } = index.pages;
+    // In loops as short as these, the processor waits for the memory of many keys at once.
+    for (let i = 0; i < count; i++) {
+      const key = keys[i];
+      if (key.hostEnd >= 0) key.hostHash = hashOf(key.view, 0, key.hostEnd, 0);
+    }
+    for (let i = 0; i < count; i++) keys[i].touched = index.touchHost(keys[i].hostHash);
+    for (let i = 0; i < count; i++) opened[i] = this.open(keys[i], period);
+    for (let i = 0; i < count; i++) if (keys[i].host >= 0) this.#hashPage(keys[i]);
+    for (let i = 0; i < count; i++) {
+      const { pageHash } = keys[i];
+      const place = 2 * (pageHash & mask);
+      keys[i].touched = places[place] === pageHash ? places[place + 1] : 0;
+    }
+    for (let i = 0; i < count; i++) keys[i].touched = bytes[keys[i].touched];
+  }
+
+  #hashPage(key: Key): void {
+    key.readPath();
+    const end = this.readsQueries ? key.length : key.pageEnd;
+    key.pageHash = hashOf(key.view, key.hostEnd + 1, end - key.hostEnd - 1, key.hostHash);
+  }
+
+  ask(key: Key, form: Form, index: number): number {
+    const page = this.#page;
+    const asked = page && coveringKey(key);
+    if (asked !== undefined) page?.require(asked);
+    let row: number;
+    if (form === FORM.below) row = this.#folderRow(key, index);
+    else if (form > FORM.page) row = this.#otherRow(key, form, index);
+    else row = this.#pageRow(key, form === FORM.exact ? key.length : key.pageEnd);
+    this.#lastRow = row;
+    // All rows of a key are on one page, however they are spelled.
+    if (row < 0 && asked !== undefined) this.#requireSpellings(asked);
+    if (row < 0 || !this.#index.hasOddRows) return row;
+    return this.#isDeciding(row) ? row : NONE;
+  }
+
+  answer(_key: Key, _hit: number, into: Verdict): void {
+    if (this.#decided !== undefined) {
+      verdictOf(this.#decided, into);
+      return;
+    }
+    const { bytes } = this.#index;
+    const start = this.#foundEnd + 1;
+    let end = start;
+    while (end < bytes.length && bytes[end] > SPACE) end++;
+    into.bytes = bytes;
+    into.start = start;
+    into.end = end;
+    into.present = !frequencyIsZero(bytes, start, end);
+  }
+
+  lastRows(): string[] {
+    if (this.#lastRow < 0) return [];
+    return this.#rowsAt(this.#lastRow).map(({ bytes, start, end }) =>
+      decoder.decode(bytes.subarray(start, end)),
+    );
+  }
+
+  /** Whether the rows of a key say something of the period; what, if more than one look was needed. */
+  #isDeciding(row: number): boolean {
+    const index = this.#index;
+    this.#decided = undefined;
+    const next = plainRowNext(index.bytes, this.#foundEnd, index.bytes.length);
+    const isSingle =
+      next >= 0 &&
+      index.layout.fields.keys.length === 1 &&
+      !(index.hasSeveralRows && this.#isSameKey(row, next));
+    if (isSingle) return true;
+    const key = decoder.decode(index.bytes.subarray(row, this.#foundEnd));
+    this.#decided = decide(key, this.#rowsAt(row), index.layout, this.#period);
+    return this.#decided.decides;
+  }
+
+  /** @throws MM_PAGE where a row of a key that is spelled otherwise may be on another page. */
+  #requireSpellings(key: Uint8Array): void {
+    for (const spelling of foreignSpellings(decoder.decode(key), this.headers.fields)) {
+      this.#page?.require(encoder.encode(spelling));
+    }
+  }
+
+  /** The row of the page `key.bytes[0, end)`. */
+  #pageRow(key: Key, end: number): number {
+    if (key.host < 0 && key.hostEnd >= 0) return NONE;
+    const isHashed = key.pageHash !== 0 && end === (this.readsQueries ? key.length : key.pageEnd);
+    const path = key.hostEnd + 1;
+    const hash = isHashed ? key.pageHash : hashOf(key.view, path, end - path, key.hostHash);
+    return this.#find(this.#index.pages, hash, key.view, end);
+  }
+
+  /** The row of `X)/p/*` of the folder of the key with this number, by halving those of the host. */
+  #folderRow(key: Key, folder: number): number {
+    const { host, hostEnd } = key;
+    if (host < 0) return NONE;
+    const index = this.#index;
+    const { bytes } = index;
+    const end = key.folderEnds[folder];
+    let low = index.firstWildcard(host);
+    let high = index.firstWildcard(host + 1);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const row = index.wildcard(middle);
+      let i = hostEnd + 1;
+      while (i < end && bytes[row + i] === key.bytes[i]) i++;
+      let order = i < end ? bytes[row + i] - key.bytes[i] : bytes[row + i] - SLASH;
+      if (order === 0) order = bytes[row + end + 1] - STAR;
+      if (order === 0 && !isKeyEnd(bytes, row + end + 2)) order = 1;
+      if (order === 0) {
+        this.#foundEnd = row + end + 2;
+        return row;
+      }
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    return NONE;
+  }
+
+  /** The row of a key that is not part of the one that is looked up. */
+  #otherRow(key: Key, form: Form, index: number): number {
+    if (form > FORM.below && key.labelEnds[index] + 2 > this.#index.longestAbove) return NONE;
+    if (form === FORM.anyQuery && key.host < 0 && key.hostEnd >= 0) return NONE;
+    return this.#rowOf(coveringKey(key));
+  }
+
+  /** The row of a key that is no wildcard of a path. */
+  #rowOf(bytes: Uint8Array): number {
+    const index = this.#index;
+    const end = bytes.length;
+    const view = new DataView(bytes.buffer);
+    const hostEnd = hostEndOf(bytes, end);
+    if (hostEnd < 0) {
+      const hash = hashOf(view, 0, end, 0);
+      const row = this.#find(index.hostWildcards, hash, view, end);
+      return row < 0 ? this.#find(index.pages, hash, view, end) : row;
+    }
+    const hostHash = hashOf(view, 0, hostEnd, 0);
+    const hash = hashOf(view, hostEnd + 1, end - hostEnd - 1, hostHash);
+    return this.#find(index.pages, hash, view, end);
+  }
+
+  #find({ places, mask }: RowIndex["pages"], hash: number, view: DataView, length: number): number {
+    const { bytes, view: map } = this.#index;
+    for (let place = hash & mask; places[2 * place] !== 0; place = (place + 1) & mask) {
+      if (places[2 * place] !== hash) continue;
+      const row = places[2 * place + 1];
+      if (
+        isKeyEnd(bytes, row + length) &&
+        row + length < bytes.length &&
+        sameBytes(map, row, view, 0, length)
+      ) {
+        this.#foundEnd = row + length;
+        return row;
+      }
+    }
+    return NONE;
+  }
+
+  /** The row at an offset and those after it with the same key. */
+  #rowsAt(row: number): RowRange[] {
+    const { bytes } = this.#index;
+    const rows: RowRange[] = [];
+    let start = row;
+    do {
+      const end = lineEnd(bytes, start);
+      rows.push({ bytes, start, end });
+      start = nextLine(bytes, end);
+      while (start < bytes.length && bytes[start] <= SPACE) {
+        start = nextLine(bytes, lineEnd(bytes, start));
+      }
+    } while (this.#index.hasSeveralRows && this.#isSameKey(row, start));
+    return rows;
+  }
+
+  #isSameKey(row: number, other: number): boolean {
+    const { bytes } = this.#index;
+    const length = keyEndAt(bytes, row) - row;
+    return (
+      other + length < bytes.length &&
+      isKeyEnd(bytes, other + length) &&
+      compareRanges(bytes, other, other + length, bytes, row, row + length) === 0
+    );
   }
 }

@@ -39,7 +39,7 @@ export async function openMapFile(
       lookup,
       async answers(sink, options) {
         const { BatchAnswers } = await import("./batch.ts");
-        return new BatchAnswers(lookup.source, sink, options);
+        return new BatchAnswers(lookup, sink, options);
       },
       close: () => source.close(),
     };

@@ -1,37 +1,220 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { PackedSource } from "./packed-source.ts";
-import type { PackedHeader } from "../packed/packed-file.ts";
+import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR, ZERO } from "../bytes/bytes.ts";
+import { MementoMapError } from "../errors.ts";
+import { checkSignal } from "../interruption.ts";
+import { ABSENT, Filters, UNLOADED } from "../packed/filters.ts";
+import {
+  extendA,
+  extendB,
+  finishHigh,
+  finishLow,
+  NameHash,
+  START_A,
+  START_B,
+} from "../packed/name-hash.ts";
+import {
+  type Descriptor,
+  FLAG,
+  headersOf,
+  MAX_DEPTH,
+  type PackedHead,
+  type PackedHeader,
+  parseHead,
+} from "../packed/packed-file.ts";
+import { readHead } from "../packed/read-packed.ts";
+import { FORM, type Form, MISSING, NONE } from "../surt/covering-keys.ts";
+import type { Key } from "../surt/lookup-key.ts";
+import type { UkvsHeaders } from "../ukvs/header.ts";
 import { SourceLookup } from "./map-lookup.ts";
+import type { Held, Verdict } from "./source.ts";
 
-/** A packed map as a map to look up in. It knows nothing of times. */
-export class PackedLookup extends SourceLookup<PackedSource> {
-  /** See `PackedSource.open`. */
+/** Where the parts of a descriptor are among its bytes, and how many it has. */
+const EXACT = 0;
+const WILDCARDS = 1;
+const FLAGS = 2;
+const WIDTH = 3;
+const DESCRIPTOR = 4;
+
+/** What `ask` finds: a void, or a row. */
+const VOID_HIT = 0;
+const ROW_HIT = 1;
+
+/** A few milliseconds of work. */
+const SLICE_BYTES = 256 * 1024;
+
+/**
+ * The hashes of the names that cover a key: they begin with the same bytes, so one pass over the key gives
+ * the states from which all of them go on. One for all maps.
+ */
+class KeyStates {
+  /** The key that they are of; it may be another one that is read into the same object since. */
+  key: Key | undefined;
+  isPathRead = false;
+  /** By depth, the state behind each folder; at 0 behind the host with its parenthesis. */
+  foldersA: Int32Array = new Int32Array(64);
+  foldersB: Int32Array = new Int32Array(64);
+  /** Behind the page and behind the whole key. */
+  pageA = 0;
+  pageB = 0;
+  wholeA = 0;
+  wholeB = 0;
+
+  /** Reads the host; of a key without one, nothing. */
+  readHost(key: Key): void {
+    const { bytes, hostEnd } = key;
+    let a = START_A;
+    let b = START_B;
+    for (let at = 0; at <= hostEnd; at++) {
+      const byte = bytes[at];
+      a = extendA(a, byte);
+      b = extendB(b, byte);
+    }
+    this.key = key;
+    this.isPathRead = false;
+    this.foldersA[0] = a;
+    this.foldersB[0] = b;
+  }
+
+  readPath(key: Key): void {
+    if (this.key !== key) this.readHost(key);
+    if (this.isPathRead) return;
+    this.isPathRead = true;
+    const { bytes, depth, folderEnds, pageEnd, length } = key;
+    if (depth >= this.foldersA.length) {
+      this.foldersA = enlarged(this.foldersA, 2 * depth);
+      this.foldersB = enlarged(this.foldersB, 2 * depth);
+    }
+    const { foldersA, foldersB } = this;
+    let a = foldersA[0];
+    let b = foldersB[0];
+    let at = key.hostEnd + 1;
+    for (let folder = 1; folder <= depth; folder++) {
+      for (const end = folderEnds[folder]; at < end; at++) {
+        const byte = bytes[at];
+        a = extendA(a, byte);
+        b = extendB(b, byte);
+      }
+      foldersA[folder] = a;
+      foldersB[folder] = b;
+    }
+    for (; at < pageEnd; at++) {
+      const byte = bytes[at];
+      a = extendA(a, byte);
+      b = extendB(b, byte);
+    }
+    this.pageA = a;
+    this.pageB = b;
+    for (; at < length; at++) {
+      const byte = bytes[at];
+      a = extendA(a, byte);
+      b = extendB(b, byte);
+    }
+    this.wholeA = a;
+    this.wholeB = b;
+  }
+}
+
+function enlarged(old: Int32Array, length: number): Int32Array {
+  const larger = new Int32Array(length);
+  larger.set(old);
+  return larger;
+}
+
+const STATES = new KeyStates();
+const HASH = new NameHash();
+
+/**
+ * A packed map: the names that cover a key are asked for in its filters. It may say of what is not held that it
+ * is, and never of what is held that it is not. Of times it knows nothing.
+ *
+ * Holds a buffer of the size of the file, of which only the shards that were asked for take memory.
+ */
+export class PackedLookup extends SourceLookup {
+  readonly head: PackedHead;
+  readonly headers: UkvsHeaders;
+  readonly readsQueries: boolean;
+  readonly filters: Filters;
+  readonly #source: ByteSource | undefined;
+  readonly #descriptors: Uint8Array;
+  readonly #hasTable: boolean;
+  readonly #descriptorBits: number;
+  /** As masks of a key. */
+  readonly #spreads: number;
+  readonly #hostsBelow: number;
+  /** Shards in flight, by their number. */
+  readonly #loading = new Map<number, Promise<void>>();
+
+  private constructor(head: PackedHead, filters: Filters, source?: ByteSource) {
+    super();
+    const { header, descriptors } = head;
+    this.head = head;
+    this.headers = headersOf(header);
+    this.readsQueries = header.queries;
+    this.filters = filters;
+    this.#source = source;
+    this.#descriptors = Uint8Array.from(descriptors.flatMap(bytesOfDescriptor));
+    this.#hasTable = header.table.fingerprint > 0;
+    this.#descriptorBits = header.table.descriptor;
+    this.#spreads = labelMask(header.hostSpreads);
+    this.#hostsBelow = labelMask(header.hostWildcards);
+  }
+
+  /**
+   * Opens a packed map that can be read at random: shards are read when they are asked for.
+   *
+   * @throws MM_BAD_INPUT for what is not a packed map, or damaged; MM_CUT; MM_LIMIT; MM_IO
+   */
   static async open(
     source: ByteSource,
-    options: { readonly signal?: AbortSignal | undefined } = {},
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<PackedLookup> {
-    return new PackedLookup(await PackedSource.open(source, options));
+    checkSignal(signal);
+    const head = await readHead(source, { signal });
+    try {
+      return new PackedLookup(head, new Filters(head, source.name), source);
+    } catch (cause) {
+      // Servers may state any size.
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new MementoMapError("MM_LIMIT", `the packed map is too large: ${head.end} bytes`, {
+        position: { source: source.name },
+        cause,
+      });
+    }
   }
 
-  /** See `PackedSource.of`. */
+  /** Takes the bytes of a packed map, and checks all of them. @throws as `open` */
   static of(bytes: Uint8Array, source: string): PackedLookup {
-    return new PackedLookup(PackedSource.of(bytes, source));
+    const head = parseHead(bytes, bytes.length, source);
+    const data = new Uint32Array((head.end - head.dataStart) / 4);
+    new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart, head.end));
+    return new PackedLookup(head, new Filters(head, source, data));
   }
 
-  /** See `PackedSource.ofInSlices`. */
+  /** As `of`, for programs that may not stand still: `pause` is awaited every few milliseconds. */
   static async ofInSlices(
     bytes: Uint8Array,
-    options: { readonly source: string; readonly pause: () => Promise<void> },
+    { source, pause }: { readonly source: string; readonly pause: () => Promise<void> },
   ): Promise<PackedLookup> {
-    return new PackedLookup(await PackedSource.ofInSlices(bytes, options));
-  }
-
-  get ownRows(): PackedSource {
-    return this.source;
+    const head = parseHead(bytes, bytes.length, source);
+    const filters = new Filters(head, source);
+    let sincePause = 0;
+    for (let shard = 0; shard < filters.shardCount; shard++) {
+      const { offset, length } = filters.extent(shard);
+      filters.load(shard, bytes.subarray(offset, offset + length));
+      sincePause += length;
+      if (sincePause < SLICE_BYTES) continue;
+      sincePause = 0;
+      await pause();
+    }
+    return new PackedLookup(head, filters);
   }
 
   get header(): PackedHeader {
-    return this.source.header;
+    return this.head.header;
+  }
+
+  get ownRows(): this {
+    return this;
   }
 
   get hasQueries(): boolean {
@@ -43,12 +226,201 @@ export class PackedLookup extends SourceLookup<PackedSource> {
     return this.header.rows;
   }
 
-  get isEmpty(): boolean {
-    return this.source.isEmpty;
-  }
-
   /** Bytes of the file. */
   get size(): number {
-    return this.source.head.end;
+    return this.head.end;
   }
+
+  /** Whether nothing is in it. A host that is held as a whole takes no row. */
+  get isEmpty(): boolean {
+    return this.header.rows + this.header.hosts === 0;
+  }
+
+  open(key: Key): number {
+    STATES.readHost(key);
+    const host = this.#host(STATES.foldersA[0], STATES.foldersB[0]);
+    if (host === UNLOADED) return MISSING;
+    key.host = host;
+    key.spreads = this.#spreads;
+    key.hostsBelow = this.#hostsBelow;
+    key.below = 0;
+    if (host === ABSENT) return (this.#spreads | this.#hostsBelow) === 0 ? NONE : 0;
+    const at = this.#placeOf(host);
+    const descriptors = this.#descriptors;
+    const flags = descriptors[at + FLAGS];
+    // The last bit of eight stands for all from there on.
+    key.below = (flags & FLAG.voids) !== 0 ? -1 : (descriptors[at + WILDCARDS] << 24) >> 24;
+    if ((flags & FLAG.all) !== 0) key.below |= 1;
+    return 0;
+  }
+
+  ask(key: Key, form: Form, index: number): number {
+    const found =
+      form === FORM.below
+        ? this.#askFolder(key, index)
+        : form < FORM.below
+          ? this.#askPage(key, form)
+          : this.#askAbove(key, form, index);
+    return found === ABSENT ? NONE : found === UNLOADED ? MISSING : found;
+  }
+
+  /** A packed map does not state frequencies. */
+  answer(_key: Key, hit: number, into: Verdict): void {
+    into.present = hit === ROW_HIT;
+    into.bytes = hit === ROW_HIT ? UNKNOWN : NOTHING;
+    into.start = 0;
+    into.end = 1;
+  }
+
+  /** Loads the shard that was missing; a lookup that misses one in flight waits for it. */
+  load(_held: Held, signal?: AbortSignal): Promise<void> {
+    const source = this.#source;
+    if (source === undefined) throw new Error("a packed map in memory has all shards");
+    const shard = this.filters.missingShard;
+    let loading = this.#loading.get(shard);
+    if (loading === undefined) {
+      const { offset, length } = this.filters.extent(shard);
+      loading = source
+        .read(offset, length, signal)
+        .then((bytes) => this.filters.load(shard, bytes))
+        .finally(() => this.#loading.delete(shard));
+      this.#loading.set(shard, loading);
+    }
+    return loading;
+  }
+
+  /** Asks for the key with its query, without it, or with any. */
+  #askPage(key: Key, form: Form): number {
+    const { host } = key;
+    if (host === ABSENT) return ABSENT;
+    STATES.readPath(key);
+    const at = this.#placeOf(host);
+    const descriptors = this.#descriptors;
+    if (key.hostEnd < 0) return this.#askOpaque(form, host);
+    const { depth } = key;
+    const flags = descriptors[at + FLAGS];
+    const mayBeVoid = (flags & FLAG.voids) !== 0;
+    if (form === FORM.anyQuery) {
+      const { pageA, pageB } = STATES;
+      const isRow = (flags & FLAG.anyQuery) !== 0;
+      return this.#askAny(pageA, pageB, QUESTION, isRow, mayBeVoid, host);
+    }
+    const hasQuery = key.pageEnd < key.length;
+    if (!hasQuery && depth === 0 && (flags & FLAG.home) !== 0) return ROW_HIT;
+    const bit = 1 << (depth < MAX_DEPTH ? depth : MAX_DEPTH);
+    const isRow = hasQuery ? (flags & FLAG.query) !== 0 : (descriptors[at + EXACT] & bit) !== 0;
+    return this.#ask(STATES.wholeA, STATES.wholeB, isRow, mayBeVoid, host);
+  }
+
+  /** Keys without a host are rows of depth 1 of a host without a name. */
+  #askOpaque(form: Form, host: number): number {
+    const at = this.#placeOf(host);
+    const isRow = (this.#descriptors[at + EXACT] & 2) !== 0;
+    const mayBeVoid = (this.#descriptors[at + FLAGS] & FLAG.voids) !== 0;
+    if (form !== FORM.anyQuery) {
+      return this.#ask(STATES.wholeA, STATES.wholeB, isRow, mayBeVoid, host);
+    }
+    const a = extendA(extendA(STATES.pageA, QUESTION), STAR);
+    const b = extendB(extendB(STATES.pageB, QUESTION), STAR);
+    return this.#ask(a, b, isRow, mayBeVoid, host);
+  }
+
+  #askFolder(key: Key, folder: number): number {
+    const { host } = key;
+    const at = this.#placeOf(host);
+    const flags = this.#descriptors[at + FLAGS];
+    if (folder === 0 && (flags & FLAG.all) !== 0) return ROW_HIT;
+    STATES.readPath(key);
+    const bit = 1 << (folder < MAX_DEPTH ? folder : MAX_DEPTH);
+    const isRow = (this.#descriptors[at + WILDCARDS] & bit) !== 0;
+    const mayBeVoid = (flags & FLAG.voids) !== 0;
+    const { foldersA, foldersB } = STATES;
+    return this.#askAny(foldersA[folder], foldersB[folder], SLASH, isRow, mayBeVoid, host);
+  }
+
+  /** Asks for `X,*)/path` or `X,*`. */
+  #askAbove(
+    { bytes, labelEnds, hostEnd, pageEnd, length }: Key,
+    form: Form,
+    label: number,
+  ): number {
+    const name = HASH.reset().extend(bytes, 0, labelEnds[label]).extendByte(COMMA).extendByte(STAR);
+    if (form === FORM.hostsBelow) {
+      if (!this.#hasTable) return this.#ask(name.a, name.b, true, true, 0);
+      if (this.#isVoid(name.a, name.b)) return VOID_HIT;
+      const domain = this.#host(name.a, name.b);
+      return domain < 0 ? domain : ROW_HIT;
+    }
+    name.extendByte(CLOSE_PAREN);
+    const known = this.#host(name.a, name.b);
+    if (known === UNLOADED) return UNLOADED;
+    const isKnown = known >= 0;
+    const domain = isKnown ? known : 0;
+    if (form === FORM.spread) {
+      name.extend(bytes, hostEnd + 1, length);
+      return this.#ask(name.a, name.b, isKnown, true, domain);
+    }
+    name.extend(bytes, hostEnd + 1, pageEnd);
+    return this.#askAny(name.a, name.b, QUESTION, isKnown, true, domain);
+  }
+
+  /** What the table says of a host, not negative; ABSENT or UNLOADED. */
+  #host(a: number, b: number): number {
+    // Without a table all hosts have one descriptor.
+    if (!this.#hasTable) return 0;
+    const low = finishLow(a, b);
+    const value = this.filters.host(low, finishHigh(b, low));
+    // A number that no descriptor has shows that the host is not in the table.
+    return value >= 0 && this.#placeOf(value) >= this.#descriptors.length ? ABSENT : value;
+  }
+
+  /** Where the descriptor of a host is. */
+  #placeOf(host: number): number {
+    return DESCRIPTOR * (host & ((1 << this.#descriptorBits) - 1));
+  }
+
+  /** Asks for the name that a separator and a star end. */
+  #askAny(
+    a: number,
+    b: number,
+    separator: number,
+    isRow: boolean,
+    mayBeVoid: boolean,
+    host: number,
+  ): number {
+    const nameA = extendA(extendA(a, separator), STAR);
+    const nameB = extendB(extendB(b, separator), STAR);
+    return this.#ask(nameA, nameB, isRow, mayBeVoid, host);
+  }
+
+  /** A hit, ABSENT or UNLOADED. */
+  #ask(a: number, b: number, isRow: boolean, mayBeVoid: boolean, host: number): number {
+    if (mayBeVoid && this.#isVoid(a, b)) return VOID_HIT;
+    if (!isRow) return ABSENT;
+    const width = this.#descriptors[this.#placeOf(host) + WIDTH];
+    const low = finishLow(a, b);
+    const found = this.filters.row(low, finishHigh(b, low), width);
+    return found < 0 ? found : ROW_HIT;
+  }
+
+  #isVoid(a: number, b: number): boolean {
+    if (this.header.voids === 0) return false;
+    const low = finishLow(a, b);
+    return this.filters.isVoid(low, finishHigh(b, low));
+  }
+}
+
+/** Frequencies: one that is not known, and none. */
+const UNKNOWN = Uint8Array.of(SLASH);
+const NOTHING = Uint8Array.of(ZERO);
+
+function bytesOfDescriptor(one: Descriptor): number[] {
+  const { exact, wildcards, flags, width } = one;
+  return [exact, wildcards, flags, width];
+}
+
+/** Numbers of labels, as bits from 1 on, as a mask of a key, whose labels are counted from 0. */
+function labelMask(counts: number): number {
+  // The last bit stands for all from there on.
+  return (counts >>> 1) | (counts & 0x80000000);
 }

@@ -1,5 +1,5 @@
 import { copyRange, joinBytes, LF, SLASH, STAR } from "../bytes/bytes.ts";
-import { PackedSource } from "../lookup/packed-source.ts";
+import { PackedLookup } from "../lookup/packed-lookup.ts";
 import { find } from "../lookup/source.ts";
 import { FORM } from "../surt/covering-keys.ts";
 import { Key } from "../surt/lookup-key.ts";
@@ -18,11 +18,11 @@ import {
 
 /** Asks a packed map for all that a map holds, part by part. */
 export class PackedAsker {
-  readonly #map: PackedSource;
+  readonly #map: PackedLookup;
 
   /** @param file a packed map; all of it is checked. */
   constructor(file: Uint8Array, source: string) {
-    this.#map = PackedSource.of(file, source);
+    this.#map = PackedLookup.of(file, source);
   }
 
   /** Reads a part once; gives the number of keys that are not found. */
@@ -36,14 +36,14 @@ export class PackedAsker {
 /** Asks for rows, one at a time. */
 class HeldCheck implements PlainRowSink {
   lost = 0;
-  readonly #map: PackedSource;
+  readonly #map: PackedLookup;
   readonly #hasVoids: boolean;
   readonly #key = new Key();
   /** A folder that is present as a whole is `folder[0, folderEnd)`. */
   #folder: Uint8Array = new Uint8Array(0);
   #folderEnd = 0;
 
-  constructor(map: PackedSource) {
+  constructor(map: PackedLookup) {
     this.#map = map;
     this.#hasVoids = map.header.voids > 0;
   }

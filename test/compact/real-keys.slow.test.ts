@@ -85,7 +85,7 @@ describe.skipIf(holdings === undefined)(
         for (let start = 0, end = 0; start < keys.length; start = end + 1) {
           end = keys.indexOf(10, start);
           if (end === -1) end = keys.length;
-          if (!hasSurt(index.source, keys, start, end)) missed++;
+          if (!hasSurt(index, keys, start, end)) missed++;
         }
         expect(missed).toBe(0);
       }

@@ -39,7 +39,7 @@ function inBatches(map: SourceLookup): Door {
       if (!isLine(input)) return map.lookupNow(input, { at }, isSurt);
       let text = "";
       const sink = { write: (block: Uint8Array) => void (text += Buffer.from(block).toString()) };
-      const answers = new BatchAnswers(map.source, sink, { isSurt, period: lookupPeriod(at) });
+      const answers = new BatchAnswers(map, sink, { isSurt, period: lookupPeriod(at) });
       // Lines before and behind it: they are answered in groups.
       const lines = encode(`com,other)/x\n\n${input}\ncom,other)/x\n`);
       for await (const batch of lineBatches([lines])) await answers.writeLines(batch);
@@ -117,7 +117,8 @@ async function command(map: Uint8Array, isBatch: boolean): Promise<Door> {
 /** All ways to ask a map of text. */
 export const DOORS: Readonly<Record<string, OpenDoor>> = {
   ...QUICK_DOORS,
-  "ranges of HTTP": async (map) => openRemoteMap(new FetchClient(), await rangesOf(map)),
+  "ranges of HTTP": async (map) =>
+    (await openRemoteMap(new FetchClient(), await rangesOf(map))).lookup,
   "a server that holds the map": (map) => served(map, 2 ** 20),
   "a server that does not hold the map": (map) => served(map, 1),
   "the command": (map) => command(map, false),

@@ -179,7 +179,10 @@ describe("a map never says absent of what it holds", () => {
         const whole = await HttpSource.open(client, `${url}/.well-known/mementomap`);
         const search = await MapSearch.open(whole, { blockBytes: 64 });
         const middle = Math.ceil(plan.pages.length / 2);
-        const paged = await openRemoteMap(client, `${url}/pages/page-000${middle}.ukvs`);
+        const { lookup: paged } = await openRemoteMap(
+          client,
+          `${url}/pages/page-000${middle}.ukvs`,
+        );
         for (const [surt, at] of asked) {
           const expected = [surt, at, linear.lookup(surt, at)];
           expect([surt, at, reading(await search.lookupSurt(surt, { at }))]).toEqual(expected);

@@ -181,7 +181,7 @@ describe("a map that was cut on its server", () => {
     const client = new NodeClient({ allowsPrivate: true });
     onTestFinished(() => client.close());
     const found = async (uri: string): Promise<unknown> => {
-      const search = await openRemoteMap(client, `${url}/map.ukvs`);
+      const { lookup: search } = await openRemoteMap(client, `${url}/map.ukvs`);
       return (await search.lookup(uri)).present;
     };
     expect(await found("http://c.org/")).toBe(true);

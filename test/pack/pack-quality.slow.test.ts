@@ -40,10 +40,10 @@ describe("a packed map of lookups like what is held", () => {
     const map = await packed({ maxBytes });
     const bloom = new BloomFilter(maxBytes, held.length);
     for (const key of held) bloom.add(encode(key));
-    const own = mistaken(missed, (key) => hasSurt(map.source, key, 0, key.length));
+    const own = mistaken(missed, (key) => hasSurt(map, key, 0, key.length));
     const least = mistaken(missed, (key) => bloom.has(key));
     expect(own).toBeLessThan(least + 0.02);
-    expect(mistaken(held, (key) => hasSurt(map.source, key, 0, key.length))).toBe(1);
+    expect(mistaken(held, (key) => hasSurt(map, key, 0, key.length))).toBe(1);
   });
 });
 
@@ -57,9 +57,9 @@ describe("a packed map of home pages alone", () => {
     const bloom = new BloomFilter(maxBytes, homes.length);
     for (const key of homes) bloom.add(encode(key));
     const others = homes.map((key) => key.replace("h", "other"));
-    const own = mistaken(others, (key) => hasSurt(map.source, key, 0, key.length));
+    const own = mistaken(others, (key) => hasSurt(map, key, 0, key.length));
     expect(own).toBeLessThan(mistaken(others, (key) => bloom.has(key)) + 0.02);
-    expect(mistaken(homes, (key) => hasSurt(map.source, key, 0, key.length))).toBe(1);
+    expect(mistaken(homes, (key) => hasSurt(map, key, 0, key.length))).toBe(1);
   });
 });
 
@@ -90,7 +90,7 @@ describe("a packed map of a few rows", () => {
         const file = await packedBytes(text, {}, folder);
         if (file === undefined || linear.lookup("net,other)/").present) return;
         const map = PackedLookup.of(file, "memory");
-        expect(mistaken(others, (key) => hasSurt(map.source, key, 0, key.length))).toBe(0);
+        expect(mistaken(others, (key) => hasSurt(map, key, 0, key.length))).toBe(0);
       }),
       {
         numRuns: cases(60),

@@ -32,7 +32,7 @@ describe.skipIf(CHROMIUM === undefined)("range requests in Chromium", () => {
         const search = await mementomap.openRemoteMap(new mementomap.FetchClient(), ${JSON.stringify(map)});
         const answers = [];
         for (const host of ["h10000", "h17654", "h29999", "h5"]) {
-          answers.push((await search.lookup("http://" + host + ".com/")).frequency ?? null);
+          answers.push((await search.lookup.lookup("http://" + host + ".com/")).frequency ?? null);
         }
         const opened = await mementomap.openMap(${JSON.stringify(map)});
         const held = await opened.has("http://h17654.com/");
@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined)("range requests in Chromium", () => {
         let rows = 0;
         for await (const row of dropped) rows += row.frequency === "" ? 0 : 1;
         const coding = whole.headers.get("content-encoding");
-        return { coding, size, read: search.traffic.size, answers, held, rows };
+        return { coding, size, read: search.traffic().size, answers, held, rows };
       })()`);
       expect(found).toEqual({
         coding,

@@ -1,4 +1,4 @@
-import { type Answer, SourceLookup } from "../../lookup/map-lookup.ts";
+import type { Answer } from "../../lookup/map-lookup.ts";
 import type { MemoryIndex } from "../../lookup/memory-index.ts";
 import type { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { datetimeOfEpochMs, formatDatetime } from "../../memento/datetime.ts";
@@ -52,7 +52,7 @@ function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {
 
 /** What the rows of a map say of a SURT; of a page, what they say by themselves. */
 export function answerOf({ index }: RoutedMap, surt: string, at?: DatetimeRange): Answer {
-  return new SourceLookup(index.ownRows).lookupSurtSync(surt, { at });
+  return index.ownRows.lookupSurtSync(surt, { at });
 }
 
 /**

@@ -158,15 +158,15 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<Outcome> {
     const url = asked.direct
       ? address
       : (await discoverMap(client, address, { archive, signal })).url;
-    const search = await openRemoteMap(client, url, { packed: asked.packed, signal });
+    const { lookup, traffic } = await openRemoteMap(client, url, { packed: asked.packed, signal });
     let isAnyPresent = false;
     for (const uri of asked.lookup) {
-      const answer = await search.lookup(uri, { at: asked.at, signal });
+      const answer = await lookup.lookup(uri, { at: asked.at, signal });
       isAnyPresent ||= answer.present;
       const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
       await writeOut(io.stdout, `${line}\n`);
     }
-    const { requests, bytes, size } = search.traffic;
+    const { requests, bytes, size } = traffic();
     return {
       status: isAnyPresent ? ExitCode.ok : ExitCode.negative,
       summary: {

@@ -3,8 +3,8 @@ import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
 import { type Position, quote } from "../../errors.ts";
 import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
 import type { BlockSink } from "../../bytes/block-writer.ts";
-import { explainedLines, RecordingSource } from "../../lookup/explain.ts";
-import { answerJson, answerLine, lookupPeriod, SourceLookup } from "../../lookup/map-lookup.ts";
+import { explainedLines, RecordingLookup } from "../../lookup/explain.ts";
+import { answerJson, answerLine, lookupPeriod } from "../../lookup/map-lookup.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
@@ -123,8 +123,8 @@ class Asker {
   async askAll(inputs: readonly string[], sink: BlockSink): Promise<number> {
     const lines = new LineWriter(sink);
     const { isSurt, at, json, explain } = this.#options;
-    const recording = explain ? new RecordingSource(this.#map.lookup.source) : undefined;
-    const map = recording === undefined ? this.#map.lookup : new SourceLookup(recording);
+    const recording = explain ? new RecordingLookup(this.#map.lookup) : undefined;
+    const map = recording ?? this.#map.lookup;
     let presentCount = 0;
     for (const input of inputs) {
       this.#checkForm(input);

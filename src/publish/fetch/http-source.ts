@@ -8,8 +8,9 @@ import {
   type HttpResponse,
 } from "../../http/http-client.ts";
 import { interruptible } from "../../interruption.ts";
-import { SortedSource } from "../../lookup/sorted-source.ts";
-import type { Held, KeySource, Verdict } from "../../lookup/source.ts";
+import { MapSearch } from "../../lookup/map-search.ts";
+import { SourceLookup } from "../../lookup/map-lookup.ts";
+import type { Held, Verdict } from "../../lookup/source.ts";
 import { coveringKeyText, type Form, MISSING, NONE } from "../../surt/covering-keys.ts";
 import { foreignSpellings } from "../../surt/spelling.ts";
 import type { Key } from "../../surt/lookup-key.ts";
@@ -150,7 +151,7 @@ const BLOCK_BYTES = 32_768;
 
 interface Page {
   readonly source: HttpSource;
-  readonly rows: SortedSource;
+  readonly rows: MapSearch;
   /** Undefined for a map that is whole. */
   readonly range: PageRange | undefined;
 }
@@ -164,7 +165,7 @@ interface Page {
  * Asking throws MM_REFUSED where no link leads to the page of a key, or to another map; MM_PAGE for pages
  * that do not say which keys they have; MM_HTTP.
  */
-export class PagedSource implements KeySource {
+export class PagedSource extends SourceLookup {
   readonly headers: UkvsHeaders;
   readonly readsQueries = true;
   readonly #client: HttpClient;
@@ -177,6 +178,7 @@ export class PagedSource implements KeySource {
   #held: Held | undefined;
 
   private constructor(client: HttpClient, first: Page) {
+    super();
     this.headers = first.rows.headers;
     this.#client = client;
     this.#last = first;
@@ -252,7 +254,7 @@ export class PagedSource implements KeySource {
     }
   }
 
-  #asked({ rows }: Page, ask: (rows: SortedSource) => number): number {
+  #asked({ rows }: Page, ask: (rows: MapSearch) => number): number {
     const found = ask(rows);
     if (found === MISSING) this.#missing = (held, signal) => rows.load(held, signal);
     return found;
@@ -321,7 +323,7 @@ export class PagedSource implements KeySource {
 }
 
 async function searchPage(source: HttpSource, signal: AbortSignal | undefined): Promise<Page> {
-  const rows = await SortedSource.open(source, {
+  const rows = await MapSearch.open(source, {
     blockBytes: BLOCK_BYTES,
     isOnePageOfAll: true,
     signal,

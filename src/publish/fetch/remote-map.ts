@@ -1,9 +1,8 @@
 import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import type { HttpClient } from "../../http/http-client.ts";
-import { PackedSource } from "../../lookup/packed-source.ts";
-import type { KeySource } from "../../lookup/source.ts";
-import { SourceLookup } from "../../lookup/map-lookup.ts";
+import { PackedLookup } from "../../lookup/packed-lookup.ts";
+import type { SourceLookup } from "../../lookup/map-lookup.ts";
 import { acceptedForm } from "./discover.ts";
 import { HttpSource, PagedSource } from "./http-source.ts";
 
@@ -21,28 +20,11 @@ export interface Traffic {
 }
 
 /** A map on a server, looked up by requests for parts of it. */
-export class RemoteMap extends SourceLookup {
-  readonly #traffic: () => Traffic;
-  readonly #sources: (signal?: AbortSignal) => AsyncIterable<ByteSource> | Iterable<ByteSource>;
-
-  constructor(
-    rows: KeySource,
-    traffic: () => Traffic,
-    sources: (signal?: AbortSignal) => AsyncIterable<ByteSource> | Iterable<ByteSource>,
-  ) {
-    super(rows);
-    this.#traffic = traffic;
-    this.#sources = sources;
-  }
-
-  get traffic(): Traffic {
-    return this.#traffic();
-  }
-
+export interface RemoteMap {
+  readonly lookup: SourceLookup;
+  traffic(): Traffic;
   /** The map, or its pages from the first to the last. */
-  sources(signal?: AbortSignal): AsyncIterable<ByteSource> | Iterable<ByteSource> {
-    return this.#sources(signal);
-  }
+  sources(signal?: AbortSignal): AsyncIterable<ByteSource> | Iterable<ByteSource>;
 }
 
 /**
@@ -58,17 +40,16 @@ export async function openRemoteMap(
 ): Promise<RemoteMap> {
   const source = await HttpSource.open(client, url, signal, acceptedForm(packed));
   if (isPacked(await source.read(0, PACKED_MAGIC.length))) {
-    const rows = await PackedSource.open(source, { signal });
-    return new RemoteMap(
-      rows,
-      () => ({ ...source.traffic, size: source.size }),
-      () => [source],
-    );
+    return {
+      lookup: await PackedLookup.open(source, { signal }),
+      traffic: () => ({ ...source.traffic, size: source.size }),
+      sources: () => [source],
+    };
   }
-  const rows = await PagedSource.of(client, source, signal);
-  return new RemoteMap(
-    rows,
-    () => rows.traffic,
-    (ended) => rows.sources(ended),
-  );
+  const lookup = await PagedSource.of(client, source, signal);
+  return {
+    lookup,
+    traffic: () => lookup.traffic,
+    sources: (ended) => lookup.sources(ended),
+  };
 }

@@ -244,7 +244,7 @@ export class MapVersion {
 
   /** Where the rows of the map are. */
   get source(): KeySource {
-    return this.#lookup.source;
+    return this.#lookup;
   }
 
   /** Whether lookups need no file. */

@@ -44,12 +44,12 @@ export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Pred
     const { queries } = packed.header;
     // A packed map is not compressed: its size is that of the file.
     const sizes = { bytes: map.length, gzipBytes: map.length };
-    return { name, lines: packed.keyCount, ...sizes, queries, says: saysOf(packed.source) };
+    return { name, lines: packed.keyCount, ...sizes, queries, says: saysOf(packed) };
   }
   const index = MemoryIndex.build(map, { source: name });
   const sizes = { bytes: map.length, gzipBytes: gzipSync(map).length };
   const { hasQueries: queries } = index;
-  return { name, lines: countRows(map), ...sizes, made, queries, says: saysOf(index.source) };
+  return { name, lines: countRows(map), ...sizes, made, queries, says: saysOf(index) };
 }
 
 function saysOf(source: KeySource): Predictor["says"] {

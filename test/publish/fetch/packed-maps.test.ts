@@ -84,13 +84,16 @@ describe("a lookup in a packed map on a server", () => {
     expect(shards.length).toBeGreaterThan(4);
     const { url } = await serving(bytes);
     const map = await openRemoteMap(new FetchClient(), `${url}/.well-known/mementomap`);
-    expect(map.traffic).toMatchObject({ requests: 1, size: bytes.length });
-    expect(await map.lookup("http://h000017.com/a")).toMatchObject({ present: true, distance: 0 });
-    const { requests } = map.traffic;
+    expect(map.traffic()).toMatchObject({ requests: 1, size: bytes.length });
+    expect(await map.lookup.lookup("http://h000017.com/a")).toMatchObject({
+      present: true,
+      distance: 0,
+    });
+    const { requests } = map.traffic();
     expect(requests).toBeLessThanOrEqual(3);
-    await map.lookup("http://h000017.com/a");
-    expect(map.traffic.requests).toBe(requests);
-    expect(map.traffic.bytes).toBeLessThan(bytes.length);
+    await map.lookup.lookup("http://h000017.com/a");
+    expect(map.traffic().requests).toBe(requests);
+    expect(map.traffic().bytes).toBeLessThan(bytes.length);
   });
 
   it("is answered by fetch --lookup and openMap", async () => {

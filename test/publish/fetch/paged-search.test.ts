@@ -48,7 +48,10 @@ describe("a lookup in a map of several pages", () => {
 
   it("answers many at once, each by its own page", async () => {
     const { url } = await fileServer(await splitFiles("--html"));
-    const search = await openRemoteMap(new FetchClient(), `${url}/pages/page-0002.ukvs`);
+    const { lookup: search } = await openRemoteMap(
+      new FetchClient(),
+      `${url}/pages/page-0002.ukvs`,
+    );
     const answers = await Promise.all(SURTS.map((surt) => search.lookupSurt(surt)));
     expect(answers.map(reading)).toEqual(EXPECTED);
   });
@@ -57,7 +60,7 @@ describe("a lookup in a map of several pages", () => {
     const { url } = await serving(MAP, { pageRecords: 10 });
     const requests: HttpRequest[] = [];
     const client = new FetchClient();
-    const search = await openRemoteMap(
+    const { lookup: search } = await openRemoteMap(
       {
         request: (target, request = {}) => {
           requests.push(request);
@@ -76,7 +79,7 @@ describe("a lookup in a map of several pages", () => {
 
   it("refuses what no link leads to, and knows what is on the page", async () => {
     const { url } = await fileServer(await splitFiles());
-    const search = await openRemoteMap(new FetchClient(), `${url}/page-0001.ukvs`);
+    const { lookup: search } = await openRemoteMap(new FetchClient(), `${url}/page-0001.ukvs`);
     expect(await search.lookupSurt("com,h11)/")).toMatchObject({ present: true, frequency: "1" });
     await expect(search.lookupSurt("org,a)/")).rejects.toMatchObject({ code: "MM_REFUSED" });
     const found = await runCli([
@@ -100,7 +103,10 @@ describe("a lookup in a map of several pages", () => {
     const text = new TextDecoder().decode(files.get("/pages/page-0002.ukvs"));
     expect(text).toMatch(from);
     files.set("/pages/page-0002.ukvs", encode(text.replace(from, to)));
-    const search = await openRemoteMap(new FetchClient(), `${url}/pages/page-0001.ukvs`);
+    const { lookup: search } = await openRemoteMap(
+      new FetchClient(),
+      `${url}/pages/page-0001.ukvs`,
+    );
     await expect(search.lookupSurt("org,a)/")).rejects.toMatchObject({ code: "MM_REFUSED" });
   });
 
@@ -109,19 +115,19 @@ describe("a lookup in a map of several pages", () => {
     const path = "/pages/page-0001.ukvs";
     const text = new TextDecoder().decode(files.get(path));
     files.set(path, encode(text.replace('"next":"', '"next":"http://127.0.0.2:1/')));
-    const elsewhere = await openRemoteMap(new FetchClient(), url + path);
+    const { lookup: elsewhere } = await openRemoteMap(new FetchClient(), url + path);
     await expect(elsewhere.lookupSurt("org,a)/")).rejects.toMatchObject({
       code: "MM_REFUSED",
       message: expect.stringContaining("another site") as string,
     });
     files.set(path, encode(text.replace(/"last":"com[^"]*"/, '"x":1')));
-    const unknown = await openRemoteMap(new FetchClient(), url + path);
+    const { lookup: unknown } = await openRemoteMap(new FetchClient(), url + path);
     await expect(unknown.lookupSurt("org,a)/")).rejects.toMatchObject({ code: "MM_PAGE" });
   });
 });
 
 async function answersAt(url: string): Promise<unknown[]> {
-  const search = await openRemoteMap(new FetchClient(), url);
+  const { lookup: search } = await openRemoteMap(new FetchClient(), url);
   const answers: unknown[] = [];
   for (const surt of SURTS) answers.push(reading(await search.lookupSurt(surt)));
   return answers;
