@@ -203,7 +203,7 @@ function refuse(error: Error, socket: Socket): void {
     const lines = Object.entries({ Connection: "close", ...headers }).map(
       ([name, value]) => `${name}: ${value}\r\n`,
     );
-    socket.end(`HTTP/1.1 ${status} ${problem.title}\r\n${lines.join("")}\r\n${String(body)}`);
+    socket.end(`HTTP/1.1 ${status} ${problem.title}\r\n${lines.join("")}\r\n${body}`);
   }
   socket.destroySoon();
 }

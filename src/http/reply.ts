@@ -49,12 +49,13 @@ export function textReply(contentType: string, text: string, headers: ReplyHeade
 }
 
 /** A reply with a problem document. */
-export function problemReply(problem: Problem): Reply {
-  const body = problemText(problem);
+export function problemReply(problem: Problem): Reply & { readonly body: string } {
+  const { status, title, detail, headers, members } = problem;
+  const body = `${JSON.stringify({ type: "about:blank", title, status, detail, ...members })}\n`;
   return {
-    status: problem.status,
+    status,
     headers: {
-      ...problem.headers,
+      ...headers,
       "Content-Type": "application/problem+json",
       "Content-Length": String(Buffer.byteLength(body)),
       "Cache-Control": "no-store",
@@ -125,11 +126,6 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the document. */
   readonly members?: Readonly<Record<string, unknown>>;
-}
-
-/** A problem document. */
-export function problemText({ status, title, detail, members }: Problem): string {
-  return `${JSON.stringify({ type: "about:blank", title, status, detail, ...members })}\n`;
 }
 
 export function notFound(detail: string): Problem {
