@@ -1,7 +1,7 @@
+import { bySpan, type BySpan, History } from "./history.ts";
+import { type Share, wilson } from "./learn/intervals.ts";
 import type { Archive } from "./route/archive.ts";
 import type { RouteReason } from "./route/decision.ts";
-import { type Share, wilson } from "./learn/intervals.ts";
-import { type BySpan, bySpan, SpanRing, SPANS } from "./history.ts";
 import {
   type Clock,
   type Outcome,
@@ -10,165 +10,85 @@ import {
   systemClock,
 } from "./session.ts";
 
-const NO_ANSWERS = {
-  /** Times the archive was asked; the sum of the three below. */
+const NOTHING = {
+  /** Times an archive was queried, and what it answered. */
   asked: 0,
   hits: 0,
   misses: 0,
   errors: 0,
-  /** Times it was not asked. */
+  mementos: 0,
+  /** Times an archive was not queried, and how many of these requests a broadcast would have made. */
   skipped: 0,
+  spared: 0,
   /** Answers that did not come from the archive itself. */
   fromCache: 0,
-  mementos: 0,
-  latencySumMs: 0,
-};
-
-/** What one archive did since the start. */
-export interface ArchiveTally extends Readonly<typeof NO_ANSWERS> {
-  /** Half of its last thousand answers took less; undefined before the first. */
-  readonly medianMs: number | undefined;
-  readonly p99Ms: number | undefined;
-  /** Times it was asked in each of the last 60 minutes, the current one last. */
-  readonly lastHour: readonly number[];
-  /** What it was asked and spared, and how often it had mementos, over time. */
-  readonly history: ArchiveHistory;
-  readonly lastFault: string | undefined;
-}
-
-/** Counts for each of the last minutes and hours, the current one last. */
-export type ArchiveHistory = BySpan<{
-  readonly asked: readonly number[];
-  readonly spared: readonly number[];
-  readonly hits: readonly number[];
-}>;
-
-/** Adds histories up. */
-export function joinHistories(all: readonly ArchiveHistory[]): ArchiveHistory {
-  return bySpan((name) => {
-    const sums = (count: keyof ArchiveHistory["hours"]): number[] =>
-      Array.from({ length: SPANS[name].count }, (_, place) =>
-        all.reduce((sum, each) => sum + each[name][count][place], 0),
-      );
-    return { asked: sums("asked"), spared: sums("spared"), hits: sums("hits") };
-  });
-}
-
-/** Counts what archives answer, for the dashboard and metrics. A few kilobytes an archive. */
-export class ArchiveTallies implements SessionObserver {
-  /** By the ids of archives. */
-  readonly #counts = new Map<string, ArchiveCounts>();
-  readonly #clock: Clock;
-
-  constructor(clock: Clock = systemClock) {
-    this.#clock = clock;
-  }
-
-  began({ decisions }: Session): void {
-    const now = this.#clock();
-    for (const { isAsked, archive, reason } of decisions) {
-      if (!isAsked) this.#countsOf(archive).skip(now, SPARED.has(reason));
-    }
-  }
-
-  answered(_session: Session, outcome: Outcome): void {
-    this.#countsOf(outcome.archive).add(outcome);
-  }
-
-  tallyOf(archive: Archive): ArchiveTally {
-    return this.#countsOf(archive).tally(this.#clock());
-  }
-
-  /** Forgets all archives but these. */
-  keepOnly(archives: readonly Archive[]): void {
-    const ids = new Set(archives.map(({ id }) => id));
-    for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
-  }
-
-  #countsOf({ id }: Archive): ArchiveCounts {
-    const counts = this.#counts.get(id) ?? new ArchiveCounts();
-    this.#counts.set(id, counts);
-    return counts;
-  }
-}
-
-const COUNT_OF = { hit: "hits", miss: "misses", error: "errors" } as const;
-const MOST_LATENCIES = 1000;
-
-class ArchiveCounts {
-  readonly #counts = { ...NO_ANSWERS };
-  #lastFault: string | undefined;
-  /** Of the last answers of the archive itself. */
-  readonly #latencies: number[] = [];
-  readonly #history = bySpan((name) => ({
-    asked: new SpanRing(SPANS[name]),
-    spared: new SpanRing(SPANS[name]),
-    hits: new SpanRing(SPANS[name]),
-  }));
-
-  skip(now: number, isSpared: boolean): void {
-    this.#counts.skipped += 1;
-    if (isSpared) this.#note("spared", now);
-  }
-
-  add({ result, origin, mementos, startedAt, endedAt, fault }: Outcome): void {
-    const counts = this.#counts;
-    counts.asked += 1;
-    this.#note("asked", endedAt);
-    if (result === "hit") this.#note("hits", endedAt);
-    if (result !== "pending") counts[COUNT_OF[result]] += 1;
-    counts.mementos += mementos;
-    if (fault !== undefined) this.#lastFault = fault;
-    if (origin !== undefined && origin !== "network") {
-      counts.fromCache += 1;
-    } else if (origin !== undefined) {
-      const ms = Math.max(0, endedAt - startedAt); // the clock may have been set back
-      counts.latencySumMs += ms;
-      this.#latencies.push(ms);
-      if (this.#latencies.length > MOST_LATENCIES) this.#latencies.shift();
-    }
-  }
-
-  tally(now: number): ArchiveTally {
-    const read = (ring: SpanRing): number[] => ring.read(now).map((count) => count ?? 0);
-    const history = bySpan((name) => {
-      const { asked, spared, hits } = this.#history[name];
-      return { asked: read(asked), spared: read(spared), hits: read(hits) };
-    });
-    const sorted = Float64Array.from(this.#latencies).sort();
-    const quantile = (share: number): number | undefined =>
-      sorted.at(Math.ceil(share * sorted.length) - 1);
-    return {
-      ...this.#counts,
-      medianMs: quantile(0.5),
-      p99Ms: quantile(0.99),
-      lastHour: history.minutes.asked,
-      history,
-      lastFault: this.#lastFault,
-    };
-  }
-
-  #note(count: keyof ArchiveHistory["hours"], now: number): void {
-    for (const rings of Object.values(this.#history)) rings[count].count(now);
-  }
-}
-
-const NOTHING_ROUTED = {
-  /** Questions that clients asked. */
-  sessions: 0,
-  /** Questions to archives that were asked. */
-  asked: 0,
-  /** Those that maps, times and likelihoods spared: a broadcast would have asked them too. */
-  spared: 0,
-  /** How often an archive was asked although it was to be spared, to learn how often that is wrong. */
+  cacheHits: 0,
+  stale: 0,
+  coalesced: 0,
+  /** Answers of archives that were to be spared, and how many of them had mementos. */
   sampled: 0,
   sampledHits: 0,
-  hits: 0,
 };
 
+const COUNT_OF_RESULT = { hit: "hits", miss: "misses", error: "errors" } as const;
+const COUNT_OF_ORIGIN = { cache: "cacheHits", stale: "stale", coalesced: "coalesced" } as const;
+
+/** Reasons for which routing spares an archive that a broadcast would query. */
+const SPARED: ReadonlySet<RouteReason> = new Set([
+  "not-in-map",
+  "out-of-range",
+  "beyond-top-k",
+  "improbable",
+  "unlikely",
+]);
+
+/** Response times that are remembered of an archive. */
+const MAX_LATENCIES = 1000;
+
+/** What was counted, of one archive or of all. */
+class Tally {
+  readonly counts = { ...NOTHING };
+  readonly history = new History({ asked: 0, spared: 0, hits: 0 });
+  /** Of the last answers of the archive itself. */
+  readonly latencies: number[] = [];
+
+  count(name: "asked" | "spared" | "hits", now: number): void {
+    this.counts[name] += 1;
+    this.history.note(now, (values) => (values[name] += 1));
+  }
+
+  add({ decision, result, origin, mementos, startedAt, endedAt }: Outcome): void {
+    const { counts, latencies } = this;
+    counts.mementos += mementos;
+    if (result === "hit") this.count("hits", endedAt);
+    else if (result !== "pending") counts[COUNT_OF_RESULT[result]] += 1;
+    // A failure tells nothing about what is missed.
+    if (decision.reason === "sampled" && (result === "hit" || result === "miss")) {
+      counts.sampled += 1;
+      if (result === "hit") counts.sampledHits += 1;
+    }
+    if (origin === "network") {
+      latencies.push(Math.max(0, endedAt - startedAt)); // the clock may have been set back
+      if (latencies.length > MAX_LATENCIES) latencies.shift();
+    } else if (origin !== undefined) {
+      counts.fromCache += 1;
+      counts[COUNT_OF_ORIGIN[origin]] += 1;
+    }
+  }
+}
+
+/** What was counted of one archive since the start. */
+export type ArchiveCounts = Readonly<typeof NOTHING>;
+
 /** What routing saved so far, and what it may have cost. */
-export interface RoutingReport extends Readonly<typeof NOTHING_ROUTED> {
-  /** The share of a broadcast's questions that were spared, 0 to 1. */
+export interface RoutingReport {
+  readonly sessions: number;
+  readonly asked: number;
+  readonly spared: number;
+  readonly sampled: number;
+  readonly sampledHits: number;
+  readonly hits: number;
+  /** The share of a broadcast's requests that were spared, 0 to 1. */
   readonly saved: number;
   /** How often a spared archive would have had mementos; undefined before anything was sampled. */
   readonly missRate: Share | undefined;
@@ -178,44 +98,72 @@ export interface RoutingReport extends Readonly<typeof NOTHING_ROUTED> {
   readonly recall: Share | undefined;
 }
 
-/** Reasons for which routing spares an archive, that a broadcast would not have had. */
-const SPARED: ReadonlySet<RouteReason> = new Set([
-  "not-in-map",
-  "out-of-range",
-  "beyond-top-k",
-  "improbable",
-  "unlikely",
-]);
+/** Counts what archives are asked, what they answer and what routing spares them. A few kilobytes an archive. */
+export class Statistics implements SessionObserver {
+  /** By the ids of archives. */
+  readonly #tallies = new Map<string, Tally>();
+  readonly #all = new Tally();
+  readonly #recalls = new History({ recall: null as number | null });
+  readonly #recall: (() => number | undefined) | undefined;
+  readonly #clock: Clock;
+  #sessions = 0;
 
-/**
- * Keeps count of what routing spares archives, and estimates from the sampled ones how many answers
- * with mementos that costs.
- *
- * A sampled archive that fails to answer says nothing either way and does not count.
- */
-export class RoutingEstimate implements SessionObserver {
-  readonly #counts = { ...NOTHING_ROUTED };
+  /** @param recall the measured recall, where something other than maps decides. */
+  constructor(recall?: () => number | undefined, clock: Clock = systemClock) {
+    this.#recall = recall;
+    this.#clock = clock;
+  }
 
   began({ decisions }: Session): void {
-    const counts = this.#counts;
-    counts.sessions += 1;
-    for (const { isAsked, reason } of decisions) {
-      if (isAsked) counts.asked += 1;
-      else if (SPARED.has(reason)) counts.spared += 1;
+    const now = this.#clock();
+    this.#sessions += 1;
+    for (const { isAsked, archive, reason } of decisions) {
+      for (const tally of [this.#all, this.#tallyOf(archive)]) {
+        if (isAsked) tally.count("asked", now);
+        else tally.counts.skipped += 1;
+        if (!isAsked && SPARED.has(reason)) tally.count("spared", now);
+      }
     }
   }
 
-  answered(_session: Session, { decision, result }: Outcome): void {
-    const counts = this.#counts;
-    if (result === "hit") counts.hits += 1;
-    if (decision.reason !== "sampled" || (result !== "hit" && result !== "miss")) return;
-    counts.sampled += 1;
-    if (result === "hit") counts.sampledHits += 1;
+  answered(_session: Session, outcome: Outcome): void {
+    this.#all.add(outcome);
+    this.#tallyOf(outcome.archive).add(outcome);
   }
 
-  report(): RoutingReport {
-    const counts = { ...this.#counts };
-    const { asked, spared, sampled, sampledHits, hits } = counts;
+  ended(): void {
+    const recall = this.#recall === undefined ? this.routing().recall?.value : this.#recall();
+    if (recall !== undefined)
+      this.#recalls.note(this.#clock(), (values) => (values.recall = recall));
+  }
+
+  countsOf(archive: Archive): ArchiveCounts {
+    return this.#tallyOf(archive).counts;
+  }
+
+  /** Half, and 99 %, of the last thousand answers of an archive took less. */
+  latenciesOf(archive: Archive): { medianMs: number | undefined; p99Ms: number | undefined } {
+    const sorted = Float64Array.from(this.#tallyOf(archive).latencies).sort();
+    const quantile = (share: number): number | undefined =>
+      sorted.at(Math.ceil(share * sorted.length) - 1);
+    return { medianMs: quantile(0.5), p99Ms: quantile(0.99) };
+  }
+
+  /** What `/history.json` shows of an archive. */
+  historyOf(archive: Archive): ReturnType<Tally["history"]["read"]> {
+    return this.#tallyOf(archive).history.read(this.#clock());
+  }
+
+  /** The same of all archives, with the recall at the end of each span. */
+  history(): BySpan<{ readonly recall: readonly (number | null)[] }> {
+    const now = this.#clock();
+    const [counts, recalls] = [this.#all.history.read(now), this.#recalls.read(now)];
+    return bySpan((name) => ({ ...counts[name], ...recalls[name] }));
+  }
+
+  routing(): RoutingReport {
+    const { asked, spared, sampled, sampledHits, hits } = this.#all.counts;
+    const counts = { sessions: this.#sessions, asked, spared, sampled, sampledHits, hits };
     const saved = spared === 0 ? 0 : spared / (spared + asked);
     if (sampled === 0) {
       return { ...counts, saved, missRate: undefined, missedHits: undefined, recall: undefined };
@@ -227,5 +175,17 @@ export class RoutingEstimate implements SessionObserver {
     const kept = (missed: number): number => (hits + missed === 0 ? 1 : hits / (hits + missed));
     const recall = { value: kept(value), low: kept(high), high: kept(low) };
     return { ...counts, saved, missRate, missedHits: { value, low, high }, recall };
+  }
+
+  /** Forgets all archives but these. */
+  keepOnly(archives: readonly Archive[]): void {
+    const ids = new Set(archives.map(({ id }) => id));
+    for (const id of this.#tallies.keys()) if (!ids.has(id)) this.#tallies.delete(id);
+  }
+
+  #tallyOf({ id }: Archive): Tally {
+    const tally = this.#tallies.get(id) ?? new Tally();
+    this.#tallies.set(id, tally);
+    return tally;
   }
 }

@@ -1,5 +1,4 @@
-import { Learner } from "../aggregate/learn/learner.ts";
-import { type LearningReport, learningReport } from "../aggregate/learn/learning-report.ts";
+import { Learner, type LearningReport } from "../aggregate/learn/learner.ts";
 import { restoreSnapshot, snapshotOf } from "../aggregate/learn/snapshot.ts";
 import { updatedAtOf } from "../ukvs/head.ts";
 import type { Archive } from "../aggregate/route/archive.ts";
@@ -83,7 +82,7 @@ class LibraryRouter extends MapRouter implements ArchiveRouter {
   }
 
   learning(): LearningReport | undefined {
-    return this.#learner && learningReport(this.#learner);
+    return this.#learner && this.#learner.report();
   }
 
   async useMaps(maps: MapsById, { signal }: SignalOption = {}): Promise<void> {

@@ -73,7 +73,7 @@ describe("replaceArchives", () => {
       aggregator: { upstream: { tolerance: 1 } },
     });
     expect(await countOf(url, "1")).toBe("1");
-    const before = open.tallies.tallyOf(one.archive);
+    const before = open.statistics.countsOf(one.archive);
     // Another object, with another limit, at another place.
     const changed: Archive = { ...fails.archive, concurrency: 1 };
     await open.replaceArchives([one.archive, changed]);
@@ -82,8 +82,8 @@ describe("replaceArchives", () => {
       consecutiveFailures: 1,
       lastFailure: "it answered with status 500",
     });
-    expect(open.tallies.tallyOf({ ...one.archive })).toEqual(before);
-    expect(open.tallies.tallyOf(changed).errors).toBe(1);
+    expect(open.statistics.countsOf({ ...one.archive })).toEqual(before);
+    expect(open.statistics.countsOf(changed).errors).toBe(1);
     // From the cache, which goes by addresses.
     expect(await countOf(url, "1")).toBe("1");
     expect([askedOf(one), askedOf(fails)]).toEqual([1, 1]);
@@ -105,8 +105,8 @@ describe("replaceArchives", () => {
     expect(await countOf(url, "1")).toBe("2");
     expect(askedOf(gone)).toBe(2); // once by the redirect
     await open.replaceArchives([one.archive, leads.archive]);
-    await expect.poll(() => Array.from(open.upstream.counters.keys())).toEqual(["one", "leads"]);
-    expect(open.tallies.tallyOf(gone.archive).asked).toBe(0);
+    await expect.poll(() => Array.from(open.upstream.traffic.keys())).toEqual(["one", "leads"]);
+    expect(open.statistics.countsOf(gone.archive).asked).toBe(0);
     const answer = await fetch(`${url}/timemap/link/${URI}/2`);
     expect(answer.headers.get("x-mementomap-missing")).toBe("leads;private-address");
     expect(askedOf(gone)).toBe(2);

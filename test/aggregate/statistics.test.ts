@@ -1,96 +1,118 @@
 import { describe, expect, it } from "vitest";
 import type { RouteReason } from "../../src/aggregate/route/decision.ts";
-import { ArchiveTallies, RoutingEstimate } from "../../src/aggregate/statistics.ts";
+import { Statistics } from "../../src/aggregate/statistics.ts";
 import { archive, outcome, session } from "../support/sessions.ts";
 
 const MINUTE = 60_000;
 const A0 = archive("a0");
 
-/** Tallies with a clock that can be set; and what one of the archives answered just then. */
-function tallying(now = 500 * 60 * MINUTE) {
+/** Statistics with a clock that can be set; what is asked of the archive `a0`, and what it answers just then. */
+function counting(now = 500 * 60 * MINUTE) {
   const clock = { now };
-  const tallies = new ArchiveTallies(() => clock.now);
+  const state = { recall: undefined as number | undefined };
+  const statistics = new Statistics(
+    () => state.recall,
+    () => clock.now,
+  );
+  const asked = (reason: RouteReason = "no-map", isAsked = true): void =>
+    statistics.began(session({ reasons: [[reason, isAsked]] }));
   const answered = (options: Parameters<typeof outcome>[0], ms = 1): void =>
-    tallies.answered(
+    statistics.answered(
       session(),
       outcome({ archive: A0, startedAt: clock.now - ms, endedAt: clock.now, ...options }),
     );
-  return { clock, tallies, answered, tally: () => tallies.tallyOf(A0) };
+  return { clock, state, statistics, asked, answered };
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+const sum = (numbers: readonly (number | null)[]): number =>
+  numbers.reduce<number>((all, each) => all + (each ?? 0), 0);
 
-describe("ArchiveTallies", () => {
-  it("counts answers by what they were, and times those of the archive itself", () => {
-    const { answered, tally } = tallying();
-    expect(tally()).toMatchObject({ asked: 0, medianMs: undefined });
+describe("what is counted of an archive", () => {
+  it("is what it answered, where that came from, and how long it took itself", () => {
+    const { statistics, answered } = counting();
+    expect(statistics.latenciesOf(A0)).toEqual({ medianMs: undefined, p99Ms: undefined });
     for (let i = 0; i < 98; i++) answered({ result: "miss" }, 30);
     answered({ result: "hit", mementos: 7 }, 30);
     answered({ result: "hit" }, 4000);
-    answered({ result: "miss", origin: "cache" }, 9);
-    const fault = "nobody listens there";
-    answered({ result: "error", origin: undefined, fault }, 9);
+    for (const origin of ["cache", "stale", "coalesced"] as const)
+      answered({ result: "miss", origin }, 9);
     answered({ result: "error", origin: undefined }, 9);
-    expect(tally()).toMatchObject({
-      asked: 103,
+    expect(statistics.countsOf(A0)).toMatchObject({
       hits: 2,
-      misses: 99,
-      errors: 2,
-      fromCache: 1,
+      misses: 101,
+      errors: 1,
       mementos: 10,
-      lastFault: fault,
-      latencySumMs: 99 * 30 + 4000,
-      medianMs: 30,
-      p99Ms: 30,
+      ...{
+        fromCache: 3,
+        cacheHits: 1,
+        stale: 1,
+        coalesced: 1,
+      },
     });
+    expect(statistics.latenciesOf(A0)).toEqual({ medianMs: 30, p99Ms: 30 });
   });
 
-  it("keeps by minutes and by hours what was asked, what was spared and what had mementos", () => {
-    const { clock, tallies, answered, tally } = tallying();
-    const spared = session({ reasons: [["not-in-map", false]] });
-    tallies.began(spared);
-    tallies.began(session({ reasons: [["dormant", false]] }));
+  it("is kept by minutes and by hours", () => {
+    const { clock, statistics, asked, answered } = counting();
+    asked("not-in-map", false);
+    asked("dormant", false);
+    asked();
     answered({ result: "hit" });
     clock.now += 59 * MINUTE;
-    expect(tally().lastHour[0]).toBe(1);
+    expect(statistics.historyOf(A0).minutes.asked[0]).toBe(1);
     clock.now += 2 * MINUTE;
-    expect(sum(tally().lastHour)).toBe(0);
-    tallies.began(spared);
+    expect(sum(statistics.historyOf(A0).minutes.asked)).toBe(0);
+    asked("not-in-map", false);
+    asked();
     answered({ result: "miss" });
-    const { history, skipped, lastHour } = tally();
-    expect(skipped).toBe(3);
-    expect(sum(history.minutes.spared)).toBe(1);
-    expect(history.minutes.asked).toEqual(lastHour);
-    expect([lastHour.length, history.hours.asked.length]).toEqual([60, 72]);
-    expect(history.hours.asked.slice(-2)).toEqual([1, 1]);
-    expect(history.hours.spared.slice(-2)).toEqual([1, 1]);
-    expect(history.hours.hits.slice(-2)).toEqual([1, 0]);
+    const { minutes, hours } = statistics.historyOf(A0);
+    expect(statistics.countsOf(A0)).toMatchObject({ asked: 2, skipped: 3, spared: 2 });
+    expect([minutes.asked.length, hours.asked.length]).toEqual([60, 72]);
+    expect(sum(minutes.spared)).toBe(1);
+    expect(hours.asked.slice(-2)).toEqual([1, 1]);
+    expect(hours.spared.slice(-2)).toEqual([1, 1]);
+    expect(hours.hits.slice(-2)).toEqual([1, 0]);
   });
 
-  it("goes on counting when the clock is set back, and takes no time for less than none", () => {
-    const { clock, answered, tally } = tallying();
-    answered({ result: "hit" }, -5 * MINUTE);
-    clock.now -= 600 * MINUTE;
-    answered({ result: "hit" }, -5 * MINUTE);
-    clock.now += MINUTE;
-    answered({ result: "hit" }, -5 * MINUTE);
-    expect(tally()).toMatchObject({ latencySumMs: 0, asked: 3 });
-    expect(sum(tally().lastHour)).toBe(2);
+  it("goes on when the clock is set back, and takes no time for less than none", () => {
+    const { clock, statistics, asked, answered } = counting();
+    for (const later of [0, -600 * MINUTE, MINUTE]) {
+      clock.now += later;
+      asked();
+      answered({ result: "hit" }, -5 * MINUTE);
+    }
+    expect(statistics.countsOf(A0).asked).toBe(3);
+    expect(statistics.latenciesOf(A0).p99Ms).toBe(0);
+    expect(sum(statistics.historyOf(A0).minutes.asked)).toBe(2);
   });
 
-  it("forgets archives that are gone", () => {
-    const { tallies, answered } = tallying();
+  it("is forgotten with the archive", () => {
+    const { statistics, answered } = counting();
     const other = archive("b");
     answered({ result: "hit" });
     answered({ result: "hit", archive: other });
-    tallies.keepOnly([other]);
-    expect([A0, other].map((each) => tallies.tallyOf(each).hits)).toEqual([0, 1]);
+    statistics.keepOnly([other]);
+    expect([A0, other].map((each) => statistics.countsOf(each).hits)).toEqual([0, 1]);
   });
 });
 
-describe("RoutingEstimate", () => {
-  it("counts what a broadcast would have asked, and only that", () => {
-    const estimate = new RoutingEstimate();
+describe("what is counted of all archives", () => {
+  it("includes the recall at the end of each span, where it is known", () => {
+    const { clock, state, statistics } = counting();
+    statistics.ended();
+    clock.now += 1000;
+    state.recall = 0.9;
+    statistics.ended();
+    clock.now += MINUTE;
+    state.recall = 0.8;
+    statistics.ended();
+    const { minutes, hours } = statistics.history();
+    expect(minutes.recall.slice(-3)).toEqual([null, 0.9, 0.8]);
+    expect(hours.recall.at(-1)).toBe(0.8);
+  });
+
+  it("is what a broadcast would have asked, and only that", () => {
+    const { statistics } = counting();
     const reasons: [RouteReason, boolean][] = [
       ["in-map", true],
       ["no-map", true],
@@ -102,32 +124,27 @@ describe("RoutingEstimate", () => {
       ["not-selected", false],
       ["dormant", false],
     ];
-    estimate.began(session({ reasons }));
-    expect(estimate.report()).toMatchObject({ sessions: 1, asked: 3, spared: 4, saved: 4 / 7 });
+    statistics.began(session({ reasons }));
+    expect(statistics.routing()).toMatchObject({ sessions: 1, asked: 3, spared: 4, saved: 4 / 7 });
   });
 
-  it("estimates what is missed from what was sampled, and from nothing else", () => {
-    const estimate = new RoutingEstimate();
+  it("tells what is missed, from what was sampled and from nothing else", () => {
+    const { statistics } = counting();
+    expect(statistics.routing()).toMatchObject({ saved: 0, missRate: undefined });
     const spared = Array.from({ length: 9 }, (): [RouteReason, boolean] => ["not-in-map", false]);
-    const asked: [RouteReason, boolean][] = [["in-map", true]];
     for (let i = 0; i < 100; i++) {
-      const each = session({ reasons: [...asked, ...spared] });
-      estimate.began(each);
-      estimate.answered(each, outcome({ result: "hit", reason: "in-map" }));
+      const each = session({ reasons: [["in-map", true], ...spared] });
+      statistics.began(each);
+      statistics.answered(each, outcome({ result: "hit", reason: "in-map" }));
       const result = i === 0 ? "hit" : i < 50 ? "miss" : "error";
-      estimate.answered(each, outcome({ result, reason: "sampled" }));
+      statistics.answered(each, outcome({ result, reason: "sampled" }));
     }
-    const report = estimate.report();
+    const report = statistics.routing();
     expect(report).toMatchObject({ sampled: 50, sampledHits: 1, hits: 101, spared: 900 });
     expect(report.missRate?.value).toBeCloseTo(0.02);
     expect(report.missedHits?.value).toBeCloseTo(18);
     expect(report.recall?.value).toBeCloseTo(101 / 119);
     expect(report.recall?.low).toBeLessThan(101 / 119);
     expect(report.recall?.high).toBeGreaterThan(101 / 119);
-  });
-
-  it("claims nothing before anything was sampled", () => {
-    const estimate = new RoutingEstimate();
-    expect(estimate.report()).toMatchObject({ saved: 0, missRate: undefined, recall: undefined });
   });
 });

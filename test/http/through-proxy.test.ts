@@ -140,6 +140,6 @@ describe("requests through a proxy", () => {
       expect(await upstream.ask(a, "http://b.test/")).toMatchObject({ failure: "local" });
     }
     expect(upstream.stateOf(a)).toMatchObject({ health: "awake", consecutiveFailures: 0 });
-    expect(upstream.counters.get("a")?.failures).toMatchObject({ local: 3, connect: 0 });
+    expect(upstream.traffic.get("a")?.failures).toMatchObject({ local: 3, connect: 0 });
   });
 });

@@ -1,6 +1,6 @@
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import type { Client, ResponseHead } from "../../http/client.ts";
-import { type FailureReason, retryAfterMs } from "../../http/retry.ts";
+import { FAILURE_REASONS, type FailureReason, retryAfterMs } from "../../http/retry.ts";
 import { MementoList } from "../../memento/memento-list.ts";
 import type { Archive } from "../route/archive.ts";
 import { type ArchiveAnswer, answerOf, failedAnswer, faultOf, type Origin } from "./answer.ts";
@@ -13,17 +13,10 @@ import {
   holdingOf,
   type Lifetimes,
 } from "./cache.ts";
-import type { Confirm } from "./breaker.ts";
 import { addressOf, type AskedEndpoint, type EndpointOptions, Endpoints } from "./endpoints.ts";
 import type { Priority } from "./limits.ts";
 import { askForAll, askForClosest, askForNamed, LATEST, type Question } from "./question.ts";
-import {
-  ArchiveCounters,
-  type Endpoint,
-  type HowToAsk,
-  type Upstream,
-  type UpstreamState,
-} from "./state.ts";
+import type { Endpoint, HowToAsk, Upstream, UpstreamState } from "./state.ts";
 import {
   type Asking,
   type AskLimits,
@@ -44,7 +37,7 @@ export interface AskOptions extends EndpointOptions {
   readonly totalTimeoutMs?: number | undefined;
 }
 
-/** A question, and the endpoint that it was put to: it may have left the list since. */
+/** A question, and the endpoint that it is put to: it may leave the list meanwhile. */
 type Asked = Question & AskedEndpoint;
 
 const DAY_MS = 86_400_000;
@@ -62,7 +55,8 @@ const CLOCK_SLACK_MS = 60_000;
  * in the cache; nobody can abort it.
  */
 export class Asker implements Upstream {
-  readonly counters = new Map<string, ArchiveCounters>();
+  /** What archives were sent, by their ids. */
+  readonly traffic = new Map<string, Traffic>();
   readonly #client: Client;
   readonly #options: AskOptions;
   readonly #limits: AskLimits;
@@ -79,7 +73,7 @@ export class Asker implements Upstream {
     this.#options = options;
     this.#limits = { ...DEFAULT_ASK_LIMITS, ...options.limits };
     this.#lifetimes = { ...DEFAULT_LIFETIMES, ...options.lifetimes };
-    this.#endpoints = new Endpoints(options);
+    this.#endpoints = new Endpoints(options, (...of) => this.#hasAnswer(...of));
   }
 
   ask(
@@ -116,7 +110,7 @@ export class Asker implements Upstream {
     const found = await this.#ask(closest, how);
     if (found.result === "error") {
       const isInVain = found.failure !== undefined && ALSO_OF_TIMEMAP.has(found.failure);
-      // What is kept costs the archive nothing, whatever is wrong with it.
+      // What is cached costs the archive nothing, whatever is wrong with it.
       const instead = await this.#ask(all, isInVain ? "only-cached" : how);
       return instead.result === "error" ? found : instead;
     }
@@ -129,18 +123,13 @@ export class Asker implements Upstream {
 
   /** At once if it is known. */
   #ask(question: Question, how: HowToAsk): ArchiveAnswer | Promise<ArchiveAnswer> {
-    const { key, archive } = question;
-    const counters = this.#countersOf(archive);
+    const { key } = question;
     const kept = this.#kept(key);
     const now = Date.now();
     if (kept !== undefined && now < kept.staleUntil) {
       const isFresh = how === "refresh" ? now - kept.askedAt < REFRESH_MS : now < kept.freshUntil;
-      if (isFresh || how === "only-cached") {
-        counters.cacheHits += 1;
-        return known(kept, "cache");
-      }
+      if (isFresh || how === "only-cached") return known(kept, "cache");
       if (how === "cached") {
-        counters.staleAnswers += 1;
         if (!this.#inFlight.has(key)) void this.#fetch(question, kept, "background");
         return known(kept, "stale");
       }
@@ -148,7 +137,6 @@ export class Asker implements Upstream {
     if (how === "only-cached") return NOT_CACHED;
     const inFlight = this.#inFlight.get(key);
     if (inFlight === undefined) return this.#fetch(question, kept, "client");
-    counters.coalesced += 1;
     return inFlight.answer.then((answer) =>
       answer.origin === undefined ? answer : { ...answer, origin: "coalesced" },
     );
@@ -159,30 +147,25 @@ export class Asker implements Upstream {
     kept: Holding | undefined,
     priority: Priority,
   ): Promise<ArchiveAnswer> {
-    const { key, archive, endpoint } = question;
-    const asked = { ...question, ...this.#endpoints.of(archive, endpoint) };
-    const answer = this.#read(asked, priority)
-      .catch((error: unknown) => ({ answer: failedAnswer(faultOf(error)), headers: NO_HEADERS }))
-      .then((reading) => {
-        this.#inFlight.delete(key);
-        return this.#keep(question, reading, kept);
-      });
-    this.#inFlight.set(key, { answer, origin: asked.origin });
+    const asked = { ...question, ...this.#endpoints.of(question.archive, question.endpoint) };
+    const answer = this.#read(asked, priority).then((reading) => {
+      this.#inFlight.delete(question.key);
+      return this.#keep(question, reading, kept);
+    });
+    this.#inFlight.set(question.key, { answer, origin: asked.origin });
     return answer;
   }
 
-  /** Keeps an answer; gives what was kept before where that is better. */
+  /** Caches an answer; returns what was cached before where that is better. */
   #keep(
     { key, archive }: Question,
     { answer, headers }: Reading,
     kept: Holding | undefined,
   ): ArchiveAnswer {
-    const counters = this.#countersOf(archive);
     const { result, failure, fault, mementos } = answer;
     if (result === "error") {
-      if (failure !== undefined) counters.failures[failure] += 1;
+      if (failure !== undefined) this.#trafficOf(archive).failures[failure] += 1;
       if (kept === undefined || Date.now() >= kept.staleUntil) return answer;
-      counters.staleAnswers += 1;
       return known(kept, "stale");
     }
     const { cache } = this.#options;
@@ -202,37 +185,31 @@ export class Asker implements Upstream {
     return isSmaller ? known(better, "stale") : answer;
   }
 
-  /** Asks the archive, unless it is left out, and notes how well it works. */
+  /** Asks the archive, unless it is left out, and notes how well it works. Never rejects. */
   async #read(asked: Asked, priority: Priority): Promise<Reading> {
     const { breaker } = asked;
-    const isProbe = breaker.check();
-    try {
-      const reading = await this.#readNow(asked, priority, () => {
-        // It may have failed while this waited for its turn.
-        if (!isProbe && breaker.isOpen) breaker.check();
-      });
-      return await this.#judge(asked, reading);
-    } catch (error) {
-      this.#blame(asked, error, isProbe);
-      throw error;
-    }
+    if (breaker.isOpen) return DORMANT;
+    const isProbe = breaker.begin();
+    // It may fail while this waits in the queue.
+    const reading = await this.#get(asked, priority, () => !isProbe && breaker.isOpen);
+    return this.#judge(asked, reading, isProbe);
   }
 
-  /** @param check called before each request. */
-  async #readNow(
-    { archive, limits, read }: Pick<Asked, "archive" | "limits" | "read">,
+  /** @param isLeftOut looked at before each request. */
+  async #get(
+    { archive, endpoint, limits, read }: Question & Pick<AskedEndpoint, "limits">,
     priority: Priority,
-    check: () => void,
+    isLeftOut: () => boolean,
   ): Promise<Reading> {
     const { headersTimeoutMs = 30_000, totalTimeoutMs = 60_000 } = this.#options;
     const { timeoutMs } = archive;
     const until = performance.now() + (timeoutMs ?? totalTimeoutMs);
     const { maxBytes } = this.#limits;
     const within = { headersTimeoutMs: timeoutMs ?? headersTimeoutMs, until, maxBytes };
-    const counters = this.#countersOf(archive);
+    const traffic = this.#trafficOf(archive);
     let bytes = 0;
     const count = ({ length }: Uint8Array): void => {
-      counters.bytes += length;
+      traffic.bytes += length;
       bytes += length;
       this.#reading += length;
       if (bytes > maxBytes) throw tooLong(`the answer is longer than ${maxBytes} bytes`);
@@ -243,8 +220,8 @@ export class Asker implements Upstream {
     const get: Asking["get"] = (request, take) => {
       const begin = (): Promise<ResponseHead> => {
         if (this.#isClosed) throw closed();
-        check();
-        counters.requests += 1;
+        if (isLeftOut()) throw dormant();
+        traffic.requests += 1;
         return this.#client.get({ ...request, ...within }, (head) => {
           const sink = take(head);
           if (sink === undefined) return undefined;
@@ -258,63 +235,47 @@ export class Asker implements Upstream {
     };
     try {
       return await read({ limits: this.#limits, get });
+    } catch (error) {
+      return failedReading(error, isOfAnother(error, addressOf(archive, endpoint)));
     } finally {
       this.#reading -= bytes;
     }
   }
 
-  /** What an answer tells about the archive. */
-  async #judge(asked: Asked, reading: Reading): Promise<Reading> {
-    const { breaker, limits, uri } = asked;
-    const { answer, headers } = reading;
-    const { status = 0 } = answer;
-    const said = `it answered with status ${status}`;
-    if (status === 429) {
+  /** Notes what an answer, or a failure, tells about the archive. */
+  async #judge(
+    { uri, breaker, limits }: Asked,
+    reading: Reading,
+    isProbe: boolean,
+  ): Promise<Reading> {
+    const { answer, headers, isOfAnother } = reading;
+    const { result, failure, status = 0, fault = `it answered with status ${status}` } = answer;
+    if (failure !== undefined && IS_OURS.has(failure)) {
+      if (isProbe) breaker.endProbe();
+    } else if (status === 429) {
       limits.overloaded();
-      breaker.pause(said, retryAfterMs(headers.get("retry-after"), Date.now()));
-    } else if (status >= 500) {
-      if (status === 503) limits.overloaded();
-      void breaker.failed(said, this.#confirm(asked));
-    } else if (answer.failure === "bad-timemap") {
+      breaker.pause(fault, retryAfterMs(headers.get("retry-after"), Date.now()));
+    } else if (isHtmlInstead(reading) && (await breaker.isUp())) {
       // So some archives say that they have nothing, while they have TimeMaps of other URIs.
-      const isUp = isHtmlInstead(reading) && (await breaker.isUp(this.#confirm(asked)));
-      if (isUp) return { headers, answer: answerOf(new MementoList(), { status }) };
-      void breaker.failed(answer.fault ?? "", this.#confirm(asked));
+      return { headers, answer: answerOf(new MementoList(), { status }) };
+    } else if (result === "error" && isOfAnother !== true && isFailure(status, failure)) {
+      if (status === 503 || failure === "timeout") limits.overloaded();
+      void breaker.failed(fault);
     } else {
       limits.succeeded();
-      breaker.succeeded(answer.result === "hit" ? uri : undefined);
+      breaker.succeeded(result === "hit" ? uri : undefined);
     }
     return reading;
   }
 
-  /** What a failure tells about the archive. */
-  #blame(asked: Asked, error: unknown, isProbe: boolean): void {
-    const { archive, endpoint, breaker, limits } = asked;
-    const { failure = "internal", fault = "" } = faultOf(error);
-    if (IS_OURS.has(failure)) {
-      if (isProbe) breaker.endProbe();
-    } else if (IS_ANSWER.has(failure) || isOfAnother(error, addressOf(archive, endpoint))) {
-      breaker.succeeded();
-    } else {
-      if (failure === "timeout") limits.overloaded();
-      void breaker.failed(fault, this.#confirm(asked));
-    }
-  }
-
   /** Whether an endpoint has an answer for another URI, past the cache and the circuit breaker. */
-  #confirm({ archive, endpoint, limits }: Asked): Confirm {
-    return async (uri) => {
-      const question =
-        endpoint === "timemap" ? askForAll(archive, uri) : askForClosest(archive, uri, LATEST);
-      if (question === undefined) return false;
-      try {
-        const asked = { ...question, limits };
-        const { answer } = await this.#readNow(asked, "client", () => undefined);
-        return answer.result !== "error";
-      } catch {
-        return false;
-      }
-    };
+  async #hasAnswer(archive: Archive, endpoint: Endpoint, uri: string): Promise<boolean> {
+    const question =
+      endpoint === "timemap" ? askForAll(archive, uri) : askForClosest(archive, uri, LATEST);
+    if (question === undefined) return false;
+    const { limits } = this.#endpoints.of(archive, endpoint);
+    const { answer } = await this.#get({ ...question, limits }, "client", () => false);
+    return answer.result !== "error";
   }
 
   #kept(key: string): Holding | undefined {
@@ -342,7 +303,7 @@ export class Asker implements Upstream {
   replaceArchives(archives: readonly Archive[]): void {
     this.#endpoints.replaceArchives(archives);
     const ids = new Set(archives.map(({ id }) => id));
-    for (const id of this.counters.keys()) if (!ids.has(id)) this.counters.delete(id);
+    for (const id of this.traffic.keys()) if (!ids.has(id)) this.traffic.delete(id);
   }
 
   /** Refuses what waits, and asks no more. */
@@ -353,22 +314,47 @@ export class Asker implements Upstream {
     await this.#options.cache?.close();
   }
 
-  #countersOf({ id }: Archive): ArchiveCounters {
-    const known = this.counters.get(id) ?? new ArchiveCounters();
-    this.counters.set(id, known);
-    return known;
+  #trafficOf({ id }: Archive): Traffic {
+    const traffic = this.traffic.get(id) ?? { requests: 0, bytes: 0, failures: { ...NO_FAILURES } };
+    this.traffic.set(id, traffic);
+    return traffic;
   }
 }
 
+/** What was sent to an archive and what came back, since the start. */
+export interface Traffic {
+  requests: number;
+  /** Of bodies, decompressed. */
+  bytes: number;
+  readonly failures: Record<FailureReason, number>;
+}
+
+/** One entry for each reason, so that none is missing. */
+const NO_FAILURES = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<
+  FailureReason,
+  number
+>;
+
 function closed(): MementoMapError {
   return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
+}
+
+function dormant(): MementoMapError {
+  const message = "the archive failed too often, and is left out for a while";
+  return new MementoMapError("MM_REFUSED", message, { reason: "dormant" });
 }
 
 function tooLong(message: string): MementoMapError {
   return new MementoMapError("MM_LIMIT", message, { reason: "body-limit" });
 }
 
-const NO_HEADERS: Reading["headers"] = { get: () => undefined };
+/** No answer, for this reason. */
+function failedReading(error: unknown, isOfAnother: boolean = false): Reading {
+  const headers = { get: () => undefined };
+  return { answer: failedAnswer(faultOf(error)), headers, isOfAnother };
+}
+
+const DORMANT = failedReading(dormant());
 
 const NO_ENDPOINT = failedAnswer({
   code: "MM_NOT_FOUND",
@@ -396,13 +382,20 @@ const ALSO_OF_TIMEMAP: ReadonlySet<FailureReason> = new Set([
   "closed",
 ]);
 
-/** An answer that is too long, or leads where nobody may go, is an answer. */
+/** A failure of these kinds is an answer all the same: it is too long, or leads where nobody may go. */
 const IS_ANSWER: ReadonlySet<FailureReason> = new Set([
   "body-limit",
   "memento-limit",
   "redirect",
   "private-address",
+  "no-memento",
 ]);
+
+/** Whether the archive is to blame. */
+function isFailure(status: number, failure: FailureReason | undefined): boolean {
+  return failure === undefined ? status >= 500 : !IS_ANSWER.has(failure);
+}
+
 /** Says nothing about the archive. */
 const IS_OURS: ReadonlySet<FailureReason> = new Set([
   "local",

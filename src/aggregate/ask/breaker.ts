@@ -1,4 +1,3 @@
-import { MementoMapError } from "../../errors.ts";
 import type { EndpointState } from "./state.ts";
 
 export interface BreakerOptions {
@@ -8,6 +7,8 @@ export interface BreakerOptions {
   readonly longestMs: number;
   /** Milliseconds that only go up. */
   readonly now: () => number;
+  /** Whether the endpoint has an answer for a URI. Must not reject. */
+  readonly confirm: (uri: string) => Promise<boolean>;
   /** Called when it opens or closes. Must not throw. */
   readonly onChange: (state: EndpointState) => void;
 }
@@ -18,9 +19,6 @@ const LONGEST_PAUSE_MS = 900_000;
 const LEAST_PAUSE_MS = 60_000;
 /** An endpoint that worked so lately is not asked whether it does. */
 const LATELY_MS = 60_000;
-
-/** Whether an endpoint has an answer for a URI. Must not reject. */
-export type Confirm = (uri: string) => Promise<boolean>;
 
 /**
  * A circuit breaker: leaves an endpoint out that fails again and again. Some odd URIs do not open it: one that worked
@@ -54,22 +52,14 @@ export class Breaker {
     };
   }
 
-  /** Whether {@link check} would refuse a request. */
+  /** Whether no request may be sent. */
   get isOpen(): boolean {
     const until = this.#openUntil;
     return until !== undefined && (this.#isProbing || this.#options.now() < until);
   }
 
-  /**
-   * Call it before a request. True for the first one after a pause, which is a probe.
-   *
-   * @throws MM_REFUSED while it is open.
-   */
-  check(): boolean {
-    if (this.isOpen) {
-      const message = "the archive failed too often, and is left out for a while";
-      throw new MementoMapError("MM_REFUSED", message, { reason: "dormant" });
-    }
+  /** A request is about to be sent; whether it is the first one after a pause, which is a probe. */
+  begin(): boolean {
     this.#isProbing = this.#openUntil !== undefined;
     if (this.#isProbing) this.#options.onChange(this.state);
     return this.#isProbing;
@@ -89,7 +79,7 @@ export class Breaker {
     this.#options.onChange(this.state);
   }
 
-  async failed(reason: string, confirm: Confirm): Promise<void> {
+  async failed(reason: string): Promise<void> {
     const wasProbing = this.#isProbing;
     this.#failures += 1;
     this.#lastFailure = reason;
@@ -98,19 +88,19 @@ export class Breaker {
       return;
     }
     if (this.#failures < this.#options.tolerance || this.#isConfirming) return;
-    if (await this.#confirmed(confirm)) this.#failures = 0;
+    if (await this.#confirmed()) this.#failures = 0;
     else if (this.#openUntil === undefined && this.#failures > 0) this.#open();
   }
 
   /** Whether the endpoint works: it did within a minute, or answers for a URI that it has answered for. */
-  async isUp(confirm: Confirm): Promise<boolean> {
-    return this.#options.now() - this.#goodAt < LATELY_MS || this.#confirmed(confirm);
+  async isUp(): Promise<boolean> {
+    return this.#options.now() - this.#goodAt < LATELY_MS || this.#confirmed();
   }
 
-  async #confirmed(confirm: Confirm): Promise<boolean> {
+  async #confirmed(): Promise<boolean> {
     if (this.#lastGood === undefined) return false;
     this.#isConfirming = true;
-    const isUp = await confirm(this.#lastGood);
+    const isUp = await this.#options.confirm(this.#lastGood);
     this.#isConfirming = false;
     if (isUp) this.#goodAt = this.#options.now();
     return isUp;

@@ -29,6 +29,9 @@ export interface AskedEndpoint {
   readonly origin: string;
 }
 
+/** Whether an endpoint has an answer for a URI. Must not reject. */
+type HasAnswer = (archive: Archive, endpoint: Endpoint, uri: string) => Promise<boolean>;
+
 /** Requests at once to a host of the Internet: some firewalls object to 20 connections. */
 const PUBLIC_HOST = 16;
 /** And to one of this network, which is the operator's own. */
@@ -43,34 +46,42 @@ export function addressOf(archive: Archive, endpoint: Endpoint): string | undefi
 /** The endpoints of archives by their addresses, and the limits of their hosts. */
 export class Endpoints {
   readonly #options: EndpointOptions;
+  readonly #hasAnswer: HasAnswer;
   #endpoints = new Map<string, AskedEndpoint>();
   /** By host and port. */
   #hosts = new Map<string, Limits>();
 
-  constructor(options: EndpointOptions) {
+  constructor(options: EndpointOptions, hasAnswer: HasAnswer) {
     this.#options = options;
+    this.#hasAnswer = hasAnswer;
   }
 
-  of(archive: Archive, endpoint: Endpoint): AskedEndpoint {
-    const known = this.#endpoints.get(addressOf(archive, endpoint) ?? "");
-    return known ?? this.#add(archive, endpoint);
+  of(archive: Archive, name: Endpoint): AskedEndpoint {
+    const { href, host, origin } = urlOf(archive, name);
+    const known = this.#endpoints.get(href);
+    if (known !== undefined) return known;
+    const limits = this.#hosts.get(host) ?? new Limits(this.#allowed(archive, name));
+    const endpoint = { limits, origin, breaker: this.#newBreaker(archive, name) };
+    this.#hosts.set(host, limits);
+    this.#endpoints.set(href, endpoint);
+    return endpoint;
   }
 
   /** Whether an origin is one of an archive, which the operator named. */
   isListed(origin: string): boolean {
-    for (const endpoint of this.#endpoints.values()) if (endpoint.origin === origin) return true;
-    return false;
+    return [...this.#endpoints.values()].some((endpoint) => endpoint.origin === origin);
   }
 
-  isDormant(archive: Archive, endpoint: Endpoint): boolean {
-    return this.#endpoints.get(addressOf(archive, endpoint) ?? "")?.breaker.isOpen === true;
+  isDormant(archive: Archive, name: Endpoint): boolean {
+    if (addressOf(archive, name) === undefined) return false;
+    return this.of(archive, name).breaker.isOpen;
   }
 
   stateOf(archive: Archive): UpstreamState {
-    const asked = endpointsOf(archive).map((endpoint) => this.of(archive, endpoint));
-    const [{ limits }] = asked;
+    const endpoints = endpointsOf(archive).map((name) => this.of(archive, name));
+    const [{ limits }] = endpoints;
     return {
-      ...asked.map(({ breaker }) => breaker.state).reduce(worseOf),
+      ...endpoints.map(({ breaker }) => breaker.state).reduce(worseOf),
       requestsUnderWay: limits.inFlight,
       requestsWaiting: limits.waiting,
     };
@@ -78,31 +89,24 @@ export class Endpoints {
 
   /** Goes by another list of archives: what is known of an endpoint, and of a host, goes by its address. */
   replaceArchives(archives: readonly Archive[]): void {
-    const before = this.#endpoints;
-    const asked = archives.flatMap((archive) =>
-      endpointsOf(archive).map((endpoint) => ({ archive, endpoint })),
-    );
-    // Of entries with the same host the lowest limits hold.
-    const allowed = new Map<string, HostLimits>();
-    for (const { archive, endpoint } of asked) {
-      const { host } = urlOf(archive, endpoint);
-      const [a, b] = [this.#allowed(archive, endpoint), allowed.get(host)];
-      const { concurrency, rate } = b ?? a;
-      allowed.set(host, {
-        concurrency: Math.min(a.concurrency, concurrency),
-        rate: Math.min(a.rate, rate),
-      });
-    }
-    const hosts = [...allowed].map(([host, limits]): [string, Limits] => {
-      const known = this.#hosts.get(host) ?? new Limits(limits);
-      known.change(limits);
-      return [host, known];
-    });
-    this.#hosts = new Map(hosts);
+    const [endpoints, hosts] = [this.#endpoints, this.#hosts];
     this.#endpoints = new Map();
-    for (const { archive, endpoint } of asked) {
-      this.#add(archive, endpoint, before.get(addressOf(archive, endpoint) ?? "")?.breaker);
+    this.#hosts = new Map();
+    /** Of entries with the same host the lowest limits hold. */
+    const lowest = new Map<string, HostLimits>();
+    for (const archive of archives) {
+      for (const name of endpointsOf(archive)) {
+        const { href, host } = urlOf(archive, name);
+        const [a, b] = [this.#allowed(archive, name), lowest.get(host)];
+        const concurrency = Math.min(a.concurrency, b?.concurrency ?? Infinity);
+        const rate = Math.min(a.rate, b?.rate ?? Infinity);
+        lowest.set(host, { concurrency, rate });
+        this.#hosts.set(host, hosts.get(host) ?? this.#hosts.get(host) ?? new Limits(a));
+        const { breaker } = endpoints.get(href) ?? this.of(archive, name);
+        this.#endpoints.set(href, { ...this.of(archive, name), breaker });
+      }
     }
+    for (const [host, limits] of lowest) this.#hosts.get(host)?.change(limits);
   }
 
   /** Refuses what waits. */
@@ -110,28 +114,20 @@ export class Endpoints {
     for (const limits of this.#hosts.values()) limits.refuseAll(error);
   }
 
-  #add(archive: Archive, endpoint: Endpoint, breaker?: Breaker): AskedEndpoint {
-    const { host, origin } = urlOf(archive, endpoint);
-    const limits = this.#hosts.get(host) ?? new Limits(this.#allowed(archive, endpoint));
-    this.#hosts.set(host, limits);
-    const asked = { limits, origin, breaker: breaker ?? this.#newBreaker(archive, endpoint) };
-    this.#endpoints.set(addressOf(archive, endpoint) ?? "", asked);
-    return asked;
-  }
-
-  #newBreaker(archive: Archive, endpoint: Endpoint): Breaker {
+  #newBreaker(archive: Archive, name: Endpoint): Breaker {
     const { tolerance = 5, longestDormantMs = 15 * 60_000, now, onChange } = this.#options;
     return new Breaker({
       tolerance,
       longestMs: longestDormantMs,
       now: now ?? (() => performance.now()),
-      onChange: (state) => onChange?.(archive, state, endpoint),
+      confirm: (uri) => this.#hasAnswer(archive, name, uri),
+      onChange: (state) => onChange?.(archive, state, name),
     });
   }
 
-  #allowed(archive: Archive, endpoint: Endpoint): HostLimits {
+  #allowed(archive: Archive, name: Endpoint): HostLimits {
     const { share = 1 } = this.#options;
-    const { hostname } = urlOf(archive, endpoint);
+    const { hostname } = urlOf(archive, name);
     const isOwn = privateHost(hostname) !== undefined || hostname === "localhost";
     const { concurrency = isOwn ? OWN_HOST : PUBLIC_HOST, rate = Infinity } = archive;
     return { concurrency: Math.max(1, Math.floor(concurrency * share)), rate: rate * share };

@@ -1,4 +1,3 @@
-import { FAILURE_REASONS, type FailureReason } from "../../http/retry.ts";
 import type { Archive } from "../route/archive.ts";
 import type { ArchiveAnswer } from "./answer.ts";
 
@@ -41,23 +40,4 @@ export interface Upstream {
   stateOf(archive: Archive): UpstreamState;
   /** Whether an endpoint that the archive has is left out; not when it is time to probe it. */
   isDormant(archive: Archive, endpoint: Endpoint): boolean;
-}
-
-/** What an archive was asked and what came of it, since the start. */
-export class ArchiveCounters {
-  /** Sent over the network. */
-  requests = 0;
-  /** Answered from the cache. */
-  cacheHits = 0;
-  /** Answered by a request that was in flight. */
-  coalesced = 0;
-  /** Old answers that were given while or because there was no new one. */
-  staleAnswers = 0;
-  /** Bytes of bodies, decompressed. */
-  bytes = 0;
-  /** By reason; one entry for each, so that none is missing. */
-  readonly failures = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<
-    FailureReason,
-    number
-  >;
 }

@@ -50,6 +50,8 @@ export interface Reading {
   readonly headers: HttpHeaders;
   /** Where a TimeGate says that the TimeMap is. */
   readonly timemap?: string | undefined;
+  /** Whether another host failed, to which the archive redirects. */
+  readonly isOfAnother?: boolean | undefined;
 }
 
 /**

@@ -1,16 +1,10 @@
-import type { Aggregator } from "prom-client";
-import { Histogram } from "prom-client";
+import { type Aggregator, Histogram } from "prom-client";
 import { Metrics, type Sample } from "../../http/metrics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Share } from "../learn/intervals.ts";
 import type { RoutingReport } from "../statistics.ts";
-import type { ListState } from "../route/archive-list.ts";
-import {
-  type ArchiveStatus,
-  archiveStatuses,
-  learningOf,
-  type OpenAggregator,
-} from "./open-aggregator.ts";
+import type { AggregatorServiceOptions } from "./exchange.ts";
+import { type ArchiveStatus, archiveStatuses, type OpenAggregator } from "./open-aggregator.ts";
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
@@ -52,6 +46,43 @@ const HELP = {
 
 type Name = keyof typeof HELP;
 
+/** Values by the value of a label; those that are undefined are left out. */
+type ByLabel = Readonly<Record<string, number | undefined>>;
+
+/** What is read of each archive. */
+const READ_OF_ARCHIVES = {
+  archive_cached_total: ({ counts }) => counts.fromCache,
+  archive_awake: ({ upstream }) => Number(upstream.health === "awake"),
+  archive_failures: ({ upstream }) => upstream.consecutiveFailures,
+  archive_requests_under_way: ({ upstream }) => upstream.requestsUnderWay,
+  archive_requests_waiting: ({ upstream }) => upstream.requestsWaiting,
+  upstream_requests_total: ({ traffic }) => traffic?.requests,
+  upstream_cache_hits_total: ({ counts }) => counts.cacheHits,
+  upstream_stale_total: ({ counts }) => counts.stale,
+  upstream_coalesced_total: ({ counts }) => counts.coalesced,
+  upstream_bytes_total: ({ traffic }) => traffic?.bytes,
+  archive_map_keys: ({ map }) => map?.keys,
+  archive_map_contradicted: ({ map }) => map && Number(map.contradicted !== undefined),
+  archive_map_usable: ({ map }) => map && Number(map.status === "ready"),
+  archive_map_failures_total: ({ map }) => map?.failures,
+} satisfies Partial<Record<Name, (archive: ArchiveStatus) => number | undefined>>;
+
+/** How the values of several processes become one, where it is not their sum. */
+const ACROSS_PROCESSES: Readonly<Partial<Record<Name, Aggregator>>> = {
+  missed_hit_rate: "average",
+  learnt_recall: "average",
+  archive_awake: "min",
+  archive_failures: "max",
+  // Lists and maps are the same in every process.
+  archive_map_keys: "max",
+  archive_map_age_seconds: "max",
+  archive_map_contradicted: "max",
+  archive_map_usable: "max",
+  archive_list_archives: "max",
+  archive_list_refused: "max",
+  archive_list_taken_timestamp_seconds: "max",
+};
+
 /** What an aggregator counts. To time archives, it is one of the aggregator's observers. */
 export class AggregatorMetrics extends Metrics implements SessionObserver {
   lookupsInProgress = 0;
@@ -77,120 +108,78 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
   }
 
   /** Exposes the state of a service. */
-  readStatus(options: {
-    readonly open: OpenAggregator;
-    readonly list?: ListState | undefined;
-    readonly now?: (() => number) | undefined;
-  }): void {
+  readStatus(options: AggregatorServiceOptions): void {
     const { open, now = Date.now } = options;
     const startedAt = now();
-    const routing = (): RoutingReport => open.estimate.report();
+    const routing = (): RoutingReport => open.statistics.routing();
     this.#value("questions_total", () => routing().sessions);
     this.#value("archive_asked_total", () => routing().asked);
     this.#value("archive_spared_total", () => routing().spared);
     this.#value("archive_sampled_total", () => routing().sampled);
     this.#value("archive_sampled_hits_total", () => routing().sampledHits);
-    this.#byLabel("missed_hit_rate", "bound", () => bounds(routing().missRate), "average");
-    const recall = (): ByLabel => {
-      const { promised, hits } = learningOf(open) ?? {};
+    this.#byLabel("missed_hit_rate", "bound", () => bounds(routing().missRate));
+    this.#byLabel("learnt_recall", "bound", () => {
+      const { promised, hits } = open.learner?.report() ?? {};
       return { promised, ...bounds(hits) };
-    };
-    this.#byLabel("learnt_recall", "bound", recall, "average");
+    });
     this.#readArchives(open, now);
-    this.#value("archive_list_archives", () => open.aggregator.router.archives.length, "max");
-    this.#value("archive_list_refused", () => Number(options.list?.error !== undefined), "max");
+    this.#value("archive_list_archives", () => open.aggregator.router.archives.length);
+    this.#value("archive_list_refused", () => Number(options.list?.error !== undefined));
     const takenAt = (): number => options.list?.takenAt ?? startedAt;
-    this.#value("archive_list_taken_timestamp_seconds", () => Math.floor(takenAt() / 1000), "max");
+    this.#value("archive_list_taken_timestamp_seconds", () => Math.floor(takenAt() / 1000));
   }
 
   #readArchives(open: OpenAggregator, now: () => number): void {
-    const archives = onceAScrape(() => archiveStatuses(open));
-    type Of<Value> = (archive: ArchiveStatus) => Value;
-    const each = (name: Name, of: Of<number | undefined>, acrossProcesses?: Aggregator): void => {
-      const read = (): ByLabel =>
-        Object.fromEntries(archives().map((archive) => [archive.archive.id, of(archive)]));
-      this.#byLabel(name, "archive", read, acrossProcesses);
-    };
-    const eachOf = (name: Name, label: string, of: Of<Readonly<Record<string, number>>>): void =>
-      this.#samples(name, undefined, ["archive", label], () =>
-        archives().flatMap((archive) =>
-          Object.entries(of(archive)).map(([kind, value]) => ({
-            labels: { archive: archive.archive.id, [label]: kind },
+    const each = (name: Name, of: (archive: ArchiveStatus) => number | undefined): void =>
+      this.#byLabel(name, "archive", () =>
+        Object.fromEntries(archiveStatuses(open).map((each) => [each.archive.id, of(each)])),
+      );
+    for (const [name, of] of Object.entries(READ_OF_ARCHIVES)) each(name as Name, of); // its keys
+    each("archive_map_age_seconds", ({ map }) => {
+      const madeAt = map?.updatedAt ?? map?.fetchedAt;
+      return madeAt === undefined ? undefined : Math.max(0, now() - madeAt) / 1000;
+    });
+    const kinds = (name: Name, label: string, of: (archive: ArchiveStatus) => ByLabel): void =>
+      this.#samples(name, ["archive", label], () =>
+        archiveStatuses(open).flatMap((each) =>
+          Object.entries(of(each)).map(([kind, value = 0]) => ({
+            labels: { archive: each.archive.id, [label]: kind },
             value,
           })),
         ),
       );
-    eachOf("archive_answers_total", "result", ({ tally: { hits, misses, errors } }) => ({
+    kinds("archive_answers_total", "result", ({ counts: { hits, misses, errors } }) => ({
       hits,
       misses,
       errors,
     }));
-    each("archive_cached_total", ({ tally }) => tally.fromCache);
-    each("archive_awake", ({ upstream }) => Number(upstream.health === "awake"), "min");
-    each("archive_failures", ({ upstream }) => upstream.consecutiveFailures, "max");
-    each("archive_requests_under_way", ({ upstream }) => upstream.requestsUnderWay);
-    each("archive_requests_waiting", ({ upstream }) => upstream.requestsWaiting);
-    each("upstream_requests_total", ({ counters }) => counters?.requests);
-    each("upstream_cache_hits_total", ({ counters }) => counters?.cacheHits);
-    each("upstream_stale_total", ({ counters }) => counters?.staleAnswers);
-    each("upstream_coalesced_total", ({ counters }) => counters?.coalesced);
-    each("upstream_bytes_total", ({ counters }) => counters?.bytes);
-    eachOf("upstream_failures_total", "kind", ({ counters }) => counters?.failures ?? {});
-    // Maps are the same in every process.
-    each("archive_map_keys", ({ map }) => map?.keys, "max");
-    const ageOf: Of<number | undefined> = ({ map }) => {
-      const madeAt = map?.updatedAt ?? map?.fetchedAt;
-      return madeAt === undefined ? undefined : Math.max(0, now() - madeAt) / 1000;
-    };
-    each("archive_map_age_seconds", ageOf, "max");
-    each("archive_map_contradicted", isContradicted, "max");
-    each("archive_map_usable", ({ map }) => map && Number(map.status === "ready"), "max");
-    each("archive_map_failures_total", ({ map }) => map?.failures);
+    kinds("upstream_failures_total", "kind", ({ traffic }) => traffic?.failures ?? {});
   }
 
-  #value(name: Name, read: () => number, acrossProcesses?: Aggregator): void {
-    this.#samples(name, acrossProcesses, [], () => [{ value: read() }]);
+  #value(name: Name, read: () => number): void {
+    this.#samples(name, [], () => [{ value: read() }]);
   }
 
-  #byLabel(name: Name, label: string, read: () => ByLabel, acrossProcesses?: Aggregator): void {
-    this.#samples(name, acrossProcesses, [label], () =>
+  #byLabel(name: Name, label: string, read: () => ByLabel): void {
+    this.#samples(name, [label], () =>
       Object.entries(read()).flatMap(([of, value]) =>
         value === undefined ? [] : [{ labels: { [label]: of }, value }],
       ),
     );
   }
 
-  #samples(
-    name: Name,
-    acrossProcesses: Aggregator | undefined,
-    labels: readonly string[],
-    read: () => readonly Sample[],
-  ): void {
-    const type = name.endsWith("_total") ? "counter" : "gauge";
-    const help = HELP[name];
-    this.read({ name: `mementomap_${name}`, help, type, labels, acrossProcesses, read });
+  #samples(name: Name, labels: readonly string[], read: () => readonly Sample[]): void {
+    this.read({
+      name: `mementomap_${name}`,
+      help: HELP[name],
+      type: name.endsWith("_total") ? "counter" : "gauge",
+      labels,
+      acrossProcesses: ACROSS_PROCESSES[name],
+      read,
+    });
   }
 }
 
 function bounds(share: Share | undefined): ByLabel {
   return { estimate: share?.value, low: share?.low, high: share?.high };
-}
-
-function isContradicted({ map }: ArchiveStatus): number | undefined {
-  return map && Number(map.contradicted !== undefined);
-}
-
-/** Values by the value of a label; those that are undefined are left out. */
-type ByLabel = Readonly<Record<string, number | undefined>>;
-
-/** All metrics of a scrape are read one after the other; some twenty of them need the archives. */
-function onceAScrape(read: () => readonly ArchiveStatus[]): () => readonly ArchiveStatus[] {
-  let known: readonly ArchiveStatus[] | undefined;
-  return () => {
-    if (known === undefined) {
-      known = read();
-      queueMicrotask(() => (known = undefined));
-    }
-    return known;
-  };
 }

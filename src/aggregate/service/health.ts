@@ -1,6 +1,6 @@
 import type { StaleMap } from "../learn/map-trust.ts";
 import type { AggregatorServiceOptions } from "./exchange.ts";
-import { type ArchiveStatus, archiveStatuses, learningOf } from "./open-aggregator.ts";
+import { type ArchiveStatus, archiveStatuses } from "./open-aggregator.ts";
 
 /** Something that an operator should know. */
 interface HealthProblem {
@@ -65,7 +65,7 @@ function* serviceProblems({ open, list, processes }: AggregatorServiceOptions): 
     const detail = `${running} of ${wanted} workers run; the others are being started`;
     yield { problem: "worker-missing", detail };
   }
-  const { promised = 0, hits, mementos } = learningOf(open) ?? {};
+  const { promised = 0, hits, mementos } = open.learner?.report() ?? {};
   for (const [what, recall] of Object.entries({ "answers with mementos": hits, mementos })) {
     // Less is kept than was promised, as far as measuring can tell. Learning corrects it by itself.
     if (recall === undefined || recall.high >= promised) continue;

@@ -1,11 +1,9 @@
 import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
-import { RecallHistory } from "../history.ts";
-import { ArchiveTallies, type ArchiveTally, RoutingEstimate } from "../statistics.ts";
+import { type ArchiveCounts, Statistics } from "../statistics.ts";
 import type { SessionObserver } from "../session.ts";
-import type { Asker } from "../ask/ask.ts";
+import type { Asker, Traffic } from "../ask/ask.ts";
 import { createUpstream, type UpstreamOptions } from "../ask/create-upstream.ts";
-import type { ArchiveCounters, Upstream, UpstreamState } from "../ask/state.ts";
-import { type LearningReport, learningReport } from "../learn/learning-report.ts";
+import type { Upstream, UpstreamState } from "../ask/state.ts";
 import type { MapState } from "../route/kept-map.ts";
 import type { Archive } from "../route/archive.ts";
 import { type LearnOptions, openLearner } from "../learn/store.ts";
@@ -34,9 +32,7 @@ export interface OpenAggregator {
   readonly aggregator: Aggregator;
   readonly upstream: Asker;
   readonly keeper: MapKeeper;
-  readonly tallies: ArchiveTallies;
-  readonly estimate: RoutingEstimate;
-  readonly recalls: RecallHistory;
+  readonly statistics: Statistics;
   readonly isRouting: boolean;
   readonly learner: Learner | undefined;
   /**
@@ -90,11 +86,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     learner,
   });
   const keeper = new MapKeeper(router, options.maps);
-  const tallies = new ArchiveTallies();
-  const estimate = new RoutingEstimate();
-  const recalls = new RecallHistory(() =>
-    learner === undefined ? estimate.report().recall?.value : learner.policy.recallOfHits()?.value,
-  );
+  const statistics = new Statistics(learner && (() => learner.policy.recallOfHits()?.value));
   // A failure says nothing about what an archive has.
   const learning: SessionObserver = {
     answered({ uri }, { decision, result, mementos }) {
@@ -105,16 +97,14 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   const { observers = [], ...more } = options.aggregator ?? {};
   const aggregator = new Aggregator(router, upstream, {
     ...more,
-    observers: [learning, tallies, estimate, recalls, ...observers],
+    observers: [learning, statistics, ...observers],
   });
   if (isRouting) await keeper.start();
   return {
     aggregator,
     upstream,
     keeper,
-    tallies,
-    estimate,
-    recalls,
+    statistics,
     isRouting,
     learner,
     async replaceArchives(list) {
@@ -125,7 +115,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
         router.learnFromMaps();
       }
       upstream.replaceArchives(list);
-      tallies.keepOnly(list);
+      statistics.keepOnly(list);
     },
     async close() {
       await keeper.stop();
@@ -155,19 +145,19 @@ function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteReques
 export interface ArchiveStatus {
   readonly archive: Archive;
   readonly upstream: UpstreamState;
-  readonly tally: ArchiveTally;
+  readonly counts: ArchiveCounts;
+  readonly traffic: Traffic | undefined;
   readonly map: MapState | undefined;
-  readonly counters: ArchiveCounters | undefined;
 }
 
 export function archiveStatuses(open: OpenAggregator): ArchiveStatus[] {
-  const { aggregator, upstream, tallies } = open;
+  const { aggregator, upstream, statistics } = open;
   return aggregator.router.archives.map((archive) => ({
     archive,
     upstream: upstream.stateOf(archive),
-    tally: tallies.tallyOf(archive),
+    counts: statistics.countsOf(archive),
+    traffic: upstream.traffic.get(archive.id),
     map: mapState(open, archive),
-    counters: upstream.counters.get(archive.id),
   }));
 }
 
@@ -176,9 +166,4 @@ function mapState({ keeper, learner }: OpenAggregator, archive: Archive): MapSta
   const contradicted = learner?.maps.staleOf(archive.id);
   const isShown = map?.status === "ready" || map?.status === "stale";
   return isShown && contradicted !== undefined ? { ...map, status: "stale", contradicted } : map;
-}
-
-/** Undefined where nothing is learnt. */
-export function learningOf({ learner }: OpenAggregator): LearningReport | undefined {
-  return learner && learningReport(learner);
 }

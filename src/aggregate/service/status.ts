@@ -7,16 +7,13 @@ import { serviceHealth } from "./health.ts";
 import { page } from "./page.ts";
 import type { LookupRequest } from "./request.ts";
 import { formatNumber, formatShare } from "../../format.ts";
-import type { LearningReport } from "../learn/learning-report.ts";
+import type { LearningReport } from "../learn/learner.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { plainPath } from "../../http/router.ts";
-import { bySpan } from "../history.ts";
 import type { MapState } from "../route/kept-map.ts";
 import type { Share } from "../learn/intervals.ts";
-import { joinHistories } from "../statistics.ts";
-import type { ArchiveCounters } from "../ask/state.ts";
 import { contradictionText } from "./health.ts";
-import { type ArchiveStatus, archiveStatuses, learningOf } from "./open-aggregator.ts";
+import { type ArchiveStatus, archiveStatuses, type OpenAggregator } from "./open-aggregator.ts";
 
 /** `GET /about`: a page for browsers, JSON for who asks for it, and MemGator's text for all others. */
 export function about(exchange: Exchange): Reply | Promise<Reply> {
@@ -69,9 +66,9 @@ export function route(
   { request }: LookupRequest,
 ): Reply {
   lookups.inc();
-  const { aggregator, estimate } = options.open;
+  const { aggregator, statistics } = options.open;
   const decisions = aggregator.router.route({ ...request, isPreview: true });
-  const { saved, missRate = null, recall = null } = estimate.report();
+  const { saved, missRate = null, recall = null } = statistics.routing();
   const answer = {
     original_uri: request.uri,
     surt: surt(request.uri),
@@ -107,9 +104,9 @@ function aboutDocument(exchange: Exchange): Record<string, unknown> {
     base,
     startedAt: isoTime(startedAt),
     uptimeSeconds: Math.floor((now - startedAt) / 1000),
-    routing: { isOn: open.isRouting, ...open.estimate.report() },
-    learning: learningOf(open) ?? null,
-    archives: archiveStatuses(open).map(archiveJson),
+    routing: { isOn: open.isRouting, ...open.statistics.routing() },
+    learning: open.learner?.report() ?? null,
+    archives: archiveStatuses(open).map((archive) => archiveJson(archive, open)),
     list: list === undefined ? null : { takenAt: isoTime(list.takenAt), error: list.error ?? null },
     settings,
   };
@@ -120,27 +117,24 @@ function aboutDocument(exchange: Exchange): Record<string, unknown> {
  * together and each, and the recall, in each of the last minutes and hours.
  */
 function historyDocument({ now, options: { open } }: Exchange): Record<string, unknown> {
-  const { recalls, tallies, aggregator } = open;
-  const archives = aggregator.router.archives.map(
-    (archive) => [archive.id, tallies.tallyOf(archive).history] as const,
-  );
-  const all = joinHistories(archives.map(([, history]) => history));
-  const recall = recalls.report();
+  const { statistics, aggregator } = open;
+  const archives = aggregator.router.archives.map((archive) => [
+    archive.id,
+    statistics.historyOf(archive),
+  ]);
   return {
     at: isoTime(now),
-    all: bySpan((name) => ({ ...all[name], recall: recall[name] })),
+    all: statistics.history(),
     archives: Object.fromEntries(archives),
   };
 }
 
-function archiveJson({
-  archive,
-  upstream,
-  tally,
-  map,
-  counters,
-}: ArchiveStatus): Record<string, unknown> {
-  const { history: _history, ...counts } = tally;
+function archiveJson(
+  { archive, upstream, counts, traffic, map }: ArchiveStatus,
+  { statistics }: OpenAggregator,
+): Record<string, unknown> {
+  const { asked, hits, misses, errors, skipped, fromCache, mementos } = counts;
+  const { cacheHits, coalesced } = counts;
   return {
     id: archive.id,
     name: archive.name,
@@ -153,15 +147,24 @@ function archiveJson({
     lastFailure: upstream.lastFailure ?? null,
     requestsUnderWay: upstream.requestsUnderWay,
     requestsWaiting: upstream.requestsWaiting,
-    ...counts,
-    requests: counters === undefined ? null : requestsJson(counters),
+    asked,
+    hits,
+    misses,
+    errors,
+    skipped,
+    fromCache,
+    mementos,
+    ...statistics.latenciesOf(archive),
+    requests: traffic
+      ? {
+          ...traffic,
+          sent: traffic.requests,
+          cacheHits,
+          coalesced,
+        }
+      : null,
     map: map === undefined ? null : mapJson(map),
   };
-}
-
-function requestsJson(counters: ArchiveCounters): Record<string, unknown> {
-  const { requests: sent, cacheHits, coalesced, bytes, failures } = counters;
-  return { sent, cacheHits, coalesced, bytes, failures };
 }
 
 function mapJson(map: MapState): unknown {
@@ -210,7 +213,7 @@ function aboutText({ base, routes, options }: Exchange): string {
     const suffix = notes.length === 0 ? "" : ` - (${notes.join(", ")})`;
     return `${index + 1}. [${archive.name}](${archive.timemap})${suffix}`;
   });
-  const learning = learningOf(open);
+  const learning = open.learner?.report();
   const fault =
     list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
   const learnt =

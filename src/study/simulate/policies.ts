@@ -1,5 +1,4 @@
-import { Learner } from "../../aggregate/learn/learner.ts";
-import { type LearningReport, learningReport } from "../../aggregate/learn/learning-report.ts";
+import { Learner, type LearningReport } from "../../aggregate/learn/learner.ts";
 import { type Archive, parseArchiveList } from "../../aggregate/route/archive.ts";
 import { isSample } from "../../aggregate/route/decision.ts";
 import { MapRouter } from "../../aggregate/route/map-router.ts";
@@ -110,7 +109,7 @@ export function routed(world: PolicyWorld, { name, recall, maps }: RoutedOptions
       }
       return asked;
     },
-    ...(learner === undefined ? {} : { report: () => learningReport(learner) }),
+    ...(learner === undefined ? {} : { report: () => learner.report() }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { LearningReport } from "../../aggregate/learn/learning-report.ts";
+import type { LearningReport } from "../../aggregate/learn/learner.ts";
 import { readMap } from "../../aggregate/route/kept-map.ts";
 import type { RoutedMap } from "../../aggregate/route/routed-map.ts";
 import { MementoMapError } from "../../errors.ts";

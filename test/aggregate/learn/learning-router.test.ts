@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openLearner } from "../../../src/aggregate/learn/store.ts";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
-import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
 import { type Decision, decisionJson } from "../../../src/aggregate/route/decision.ts";
 import type { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import { archivesOf, routerOf, shown } from "../route/routing.ts";
@@ -46,7 +45,7 @@ describe("a router that learns", () => {
     expect(poor === undefined ? {} : decisionJson(poor)).toMatchObject({ why: poor?.why });
     const exact = router.route({ uri: "http://held.org/exact" });
     expect(exact.find((decision) => idOf(decision) === "mapped")?.reason).toBe("in-map");
-    const { promised, lookups, hits, spared } = learningReport(learner);
+    const { promised, lookups, hits, spared } = learner.report();
     expect(promised).toBe(0.9);
     expect(lookups).toBeGreaterThan(400);
     expect(hits?.high).toBe(1);
@@ -57,13 +56,13 @@ describe("a router that learns", () => {
     const learner = learnerOf(() => 0.999);
     const router = await routerOf(archives, MAPS, { learner });
     look(router, 400);
-    const before = learningReport(learner);
+    const before = learner.report();
     const uri = "http://example.org/1/new";
     for (let i = 0; i < 200; i++) {
       const decisions = router.route({ uri, isPreview: true });
       expect(shown(decisions)).toBe("+good likely, -poor unlikely, -mapped not-in-map");
     }
-    expect(learningReport(learner)).toEqual(before);
+    expect(learner.report()).toEqual(before);
   });
 
   it("explores, and answers do not wait for that", async () => {

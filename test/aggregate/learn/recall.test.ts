@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
-import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
 import { Random } from "../../../src/bytes/random.ts";
 
 /** Archives that hold hosts, most pages of them, and a few pages elsewhere. */
@@ -95,7 +94,7 @@ describe("RecallPolicy", () => {
       expect(measured).toMatchObject({ value: 1, high: 1 });
       expect(measured?.low).toBeLessThan(1);
     }
-    const [a, b] = learningReport(learner).archives;
+    const [a, b] = learner.report().archives;
     expect(a?.hits?.value).toBe(1);
     expect(b?.hits).toBeUndefined();
   });
