@@ -42,12 +42,10 @@ describe("what is counted of an archive", () => {
       misses: 101,
       errors: 1,
       mementos: 10,
-      ...{
-        fromCache: 3,
-        cacheHits: 1,
-        stale: 1,
-        coalesced: 1,
-      },
+      fromCache: 3,
+      cacheHits: 1,
+      stale: 1,
+      coalesced: 1,
     });
     expect(statistics.latenciesOf(A0)).toEqual({ medianMs: 30, p99Ms: 30 });
   });

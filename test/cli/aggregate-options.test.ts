@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { aggregateProcess } from "../support/aggregate-process.ts";
 import { type CliResult, runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
-import { scriptedServer } from "../support/scripted-server.ts";
 
 const LOG = `INFO: 2016/06/09 12:00:00 Aggregating Mementos for http://example.org/
 INFO: 2016/06/09 12:00:00 a => Success: 2 mementos
@@ -44,15 +43,6 @@ describe("what to learn from", () => {
     expect(notes.stderr).toMatch(/notes.txt": its first lines have no response of an archive\n/);
     expect((await route(list, ...recall, file("memgator.log", LOG))).stderr).toBe("");
     expect([empty.code, notes.code]).toEqual([0, 0]);
-  });
-
-  it("is told of where an address shares no map of these archives", async () => {
-    const { list } = world();
-    const { url } = await scriptedServer((_request, response) => response.end("<html>Hello"));
-    const { stderr, code } = await route(list, "--recall", "0.9", "--learn-from", url);
-    expect(stderr).toContain("nothing is learnt from another aggregator");
-    expect(stderr).toContain("it shares no map of an archive that has none here");
-    expect(code).toBe(0);
   });
 
   it("is counted in the log of the service", async () => {

@@ -153,7 +153,7 @@ export class Learner {
   policy!: RecallPolicy;
   /** Which maps answers contradict. */
   readonly maps: MapTrust;
-  /** What was learnt from already: logs, and maps of others. */
+  /** Logs that were learnt from already. */
   readonly taken = new Set<string>();
   /** Answers that were learnt from. */
   observations = 0;
@@ -369,12 +369,6 @@ export class Learner {
     for (const place of this.#rows.keys()) {
       this.counts.add(this.#rowOf(place), archive, 1, isHit ? 1 : 0);
     }
-  }
-
-  /** Takes what others know of a prefix as so many answers, of which so many were hits. */
-  seed(archive: number, prefix: string, asked: number, hits: number): void {
-    const found = this.counts.find(prefix);
-    this.counts.add(found < 0 ? this.counts.enter(prefix) : found, archive, asked, hits);
   }
 
   /** Goes on with other archives: what is known of those that stay is kept, by their ids. */

@@ -25,7 +25,6 @@ import { surt } from "../../surt/uri-to-surt.ts";
 import { chanceOf } from "../learn/model.ts";
 import type { LearntDecision, Learner } from "../learn/learner.ts";
 import type { MapWord } from "../learn/map-trust.ts";
-import { takeLearntMap } from "../learn/shared-map.ts";
 
 export interface MapRouterOptions {
   /** Asks every archive that may be asked, whatever maps say; default false. */
@@ -157,17 +156,6 @@ export class MapRouter implements Router {
     this.#archives = archives;
     this.#maps = maps;
     for (const { id } of archives) this.#options.learner?.maps.use(id, versionOf(maps.get(id)));
-    this.learnFromMaps();
-  }
-
-  /** Has the learner begin with what others learnt, where maps tell that. */
-  learnFromMaps(): void {
-    const { learner } = this.#options;
-    if (learner === undefined) return;
-    for (const { id, mementomap: source = "" } of this.#archives) {
-      const index = this.#maps.get(id)?.index;
-      if (index instanceof MemoryIndex) takeLearntMap(learner, id, index, source);
-    }
   }
 
   /**
@@ -248,8 +236,7 @@ export class MapRouter implements Router {
     decision.reason = "not-in-map";
     if (present) this.#decideByKey(decision, map, answer);
     else if (this.#isTooOld(map)) this.#decideWithoutMap(decision, "old-map");
-    else if (!knowsAbsence(map, isStated) || this.#isPrior(decision.archive, map))
-      this.#decideWithoutMap(decision, "no-map");
+    else if (!knowsAbsence(map, isStated)) this.#decideWithoutMap(decision, "no-map");
     else decision.map = "absent";
   }
 
@@ -276,14 +263,6 @@ export class MapRouter implements Router {
       // The closest memento may be of another year; it is only less likely to be this one.
       decision.usefulness /= 2;
     }
-  }
-
-  /** Whether a map is only where learning begins: a sample silences no archive for good. */
-  #isPrior({ id }: Archive, { index }: RoutedMap): boolean {
-    const { learner } = this.#options;
-    return (
-      learner !== undefined && learner.numberOf(id) >= 0 && index.headers.meta["sample"] === true
-    );
   }
 
   #decideWithoutMap(decision: MapDecision, reason: "no-map" | "old-map"): void {

@@ -110,10 +110,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     async replaceArchives(list) {
       if (isRouting) await keeper.replaceArchives(list);
       else router.replaceMaps(new Map(), list);
-      if (learner !== undefined) {
-        learner.replaceArchives(list);
-        router.learnFromMaps();
-      }
+      learner?.replaceArchives(list);
       upstream.replaceArchives(list);
       statistics.keepOnly(list);
     },

@@ -86,7 +86,7 @@ Exit status: 0 if any archive would be queried, 1 if none would.
     const onFault = (message: string, reason: string): void =>
       void stderr.write(`mementomap: ${message}: ${reason}\n`);
     const learn = learningOf(values);
-    const archives = await listedArchives("route", values, io, onFault);
+    const archives = await listedArchives("route", values, io);
     await warnAboutEmptyLogs(learn?.logs ?? [], onFault);
     const showAll = async (folder: string): Promise<ExitCode> => {
       const proxies = ProxySettings.of(env);

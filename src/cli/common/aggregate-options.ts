@@ -20,7 +20,7 @@ import { MemgatorLog } from "../../input/memgator-log.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import type { LearnOptions } from "../../aggregate/learn/store.ts";
 import { loadArchives } from "../../aggregate/route/archive-list.ts";
-import { type Archive, isWebAddress } from "../../aggregate/route/archive.ts";
+import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -111,8 +111,8 @@ export const AGGREGATE_OPTIONS = {
     "Learn from responses which archives to skip: the share of responses with mementos to keep.",
   ),
   "learn-from": {
-    value: "SOURCE",
-    help: "At the start, learn from this log of an aggregator, of --log or of MemGator, or from what the aggregator at this URL shares. May be repeated.",
+    value: "LOG",
+    help: "At the start, learn from this log of an aggregator, of --log or of MemGator. May be repeated.",
     multiple: true,
   },
   log: {
@@ -279,8 +279,6 @@ export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS> & {
   readonly isStateTemporary?: boolean | undefined;
 };
 
-const NOTHING_SHARED = "nothing is learnt from another aggregator";
-
 /**
  * The archives of `--archives`, with the maps of `--map`.
  *
@@ -288,10 +286,8 @@ const NOTHING_SHARED = "nothing is learnt from another aggregator";
  */
 export async function listedArchives(
   command: string,
-  values: Pick<Values, "archives" | "map" | "only" | "learn-from">,
+  values: Pick<Values, "archives" | "map" | "only">,
   io: Io,
-  onFault: (message: string, reason: string) => void,
-  onShared?: (address: string, maps: number) => void,
 ): Promise<readonly Archive[]> {
   if (values.archives === undefined) {
     throw usage(
@@ -302,12 +298,6 @@ export async function listedArchives(
   const archives = await loadArchives(values.archives, {
     proxies: ProxySettings.of(io.env),
     signal: io.interrupt.signal,
-    sharedBy: values["learn-from"].filter(isWebAddress),
-    onFailure: (_address, error) => onFault(NOTHING_SHARED, error.describe()),
-    onShared(address, maps) {
-      if (maps > 0) onShared?.(address, maps);
-      else onFault(NOTHING_SHARED, `${address}: it shares no map of an archive that has none here`);
-    },
   });
   const mapped = values.map.map(({ id }) => id);
   checkIds(archives, "--map", mapped);
@@ -335,7 +325,7 @@ export function learningOf(
   }
   return {
     recall,
-    logs: values["learn-from"].filter((source) => !isWebAddress(source)),
+    logs: values["learn-from"],
     file: state === undefined ? undefined : join(state, "learnt.bin"),
   };
 }

@@ -124,9 +124,7 @@ export class AggregateReload {
   async #take(): Promise<void> {
     const { log, replaceArchives } = this.#options;
     const read = this.#options.reread();
-    const archives = await listedArchives("aggregate", read, this.#io, (message, reason) =>
-      log.event("error", message, { reason }),
-    );
+    const archives = await listedArchives("aggregate", read, this.#io);
     if (archives.length === 0) {
       // At the start that may be meant; here it is more likely a list that was not written whole.
       throw new MementoMapError("MM_BAD_INPUT", "there is no archive in the list", {

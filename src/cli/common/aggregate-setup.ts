@@ -62,9 +62,7 @@ export async function setUpAggregator(
     log.event("error", message, { reason });
   const learning = learningOf(values);
   const isFirst = place === undefined || place.number === 1;
-  const archives = await listedArchives("aggregate", values, io, onFault, (source, maps) => {
-    if (isFirst) log.event("info", "imported maps from another aggregator", { source, maps });
-  });
+  const archives = await listedArchives("aggregate", values, io);
   // What is learnt is kept there too, also where no archive has a map.
   if (values.state !== undefined) await makeFolder(values.state);
   await guardServiceFiles({ logs: [values.log, values["access-log"]], learnt: learning?.file }, [
