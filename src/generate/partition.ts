@@ -3,7 +3,7 @@ import type { Damage } from "../bytes/damage.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { withOutput } from "../files/output-file.ts";
 import type { IndexInput } from "../input/index-input.ts";
-import { holdsRecords } from "../input/listed-files.ts";
+import { holdsRecords } from "../input/formats.ts";
 import { addIndexCounts, countDamage, type IndexCounts, newIndexCounts } from "./index-counts.ts";
 import { GENERATE } from "./key-counter.ts";
 import type { Canonicalization, MapDescription } from "./map-rows.ts";
@@ -31,8 +31,6 @@ export interface ReadingSummary {
   readonly counts: IndexCounts;
   /** What was read: records of WARC and ARC files, or lines. */
   readonly unit: "lines" | "records";
-  /** Files of records that were not read, because an index that names them was. */
-  readonly indexed: readonly string[];
   /** How the keys were made, as the map's header says. */
   readonly canonicalization: Canonicalization;
   /** The first few places that could not be read. */
@@ -72,7 +70,7 @@ export function withKeysRead<T>(
       datetimeDigits: options.datetimeDigits ?? 0,
     };
   };
-  return withScan(paths, GENERATE, options, keysOf, ({ inputs, indexed, damage, ...scan }) => {
+  return withScan(paths, GENERATE, options, keysOf, ({ inputs, damage, ...scan }) => {
     const counts = newIndexCounts();
     for (const { found } of scan.results) addIndexCounts(counts, found);
     countDamage(counts, damage);
@@ -83,7 +81,6 @@ export function withKeysRead<T>(
       description: { ...options.description, isSample: counts.samples > 0, canonicalization },
       summary: {
         counts,
-        indexed,
         unit: inputs.every(holdsRecords) ? "records" : "lines",
         canonicalization,
         damages: damage.first,

@@ -43,8 +43,6 @@ export interface ScanOptions {
 /** Indexes that were read: their keys are in runs, sorted and counted. */
 export interface Scan<Found> {
   readonly inputs: readonly IndexInput[];
-  /** Files of records that were not read, because an index of them was. */
-  readonly indexed: readonly string[];
   readonly results: readonly ScanResult<Found>[];
   /** What was skipped. */
   readonly damage: DamageLog;
@@ -72,7 +70,6 @@ export async function withScan<SinkOptions, Found, T>(
   const { interrupt, filter = {}, skipBad, maxLineBytes = MAX_LINE_BYTES } = options;
   const damage = newDamageLog();
   const progress = new FileProgress();
-  const indexed: string[] = [];
   const opened = await openInputs(paths, {
     format: options.format ?? "auto",
     maxLineBytes,
@@ -80,7 +77,6 @@ export async function withScan<SinkOptions, Found, T>(
     streams: options.streams,
     signal: interrupt?.signal,
     damage: skipBad === true ? damage : undefined,
-    indexed,
     progress,
   });
   // Files that one thread has to read alone should not be begun last.
@@ -100,7 +96,7 @@ export async function withScan<SinkOptions, Found, T>(
         await Promise.all(lanes.map((lane) => lane.end()));
       }
     })();
-    return use({ inputs, indexed, results, damage, scratch });
+    return use({ inputs, results, damage, scratch });
   });
 }
 

@@ -130,6 +130,11 @@ export function hasLines({ name }: DetectedFormat): boolean {
   return ENTRIES[name].reader !== undefined;
 }
 
+/** Whether an input is a file of records, and not an index of them. */
+export function holdsRecords({ format }: { readonly format: DetectedFormat }): boolean {
+  return format.name === "warc" || format.name === "arc";
+}
+
 /** A reader for the lines of a format, its own or those that it is written as. */
 export function lineReader(format: DetectedFormat): LineReader {
   return ENTRIES[format.name].reader?.(format) ?? new RowLineReader();

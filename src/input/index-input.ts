@@ -16,8 +16,6 @@ export interface IndexInput {
   readonly isSequential?: boolean | undefined;
   /** Set if the parts are ranges of one file, which cost nothing to list. */
   readonly isRanged?: boolean | undefined;
-  /** The files of records in the WACZ file that this input is from. */
-  readonly packed?: readonly PackedFile[] | undefined;
   /**
    * Cuts the input into parts that can be read independently.
    *
@@ -25,13 +23,6 @@ export interface IndexInput {
    * start to end is then decompressed here, and shared out.
    */
   parts(isAlone: boolean): AsyncIterable<Part>;
-}
-
-/** A file within a WACZ file. */
-interface PackedFile {
-  /** Without its folder. */
-  readonly name: string;
-  readonly size: number;
 }
 
 export interface OpenOptions {
@@ -42,8 +33,6 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
   /** Set if damage may be skipped; notes what this thread has skipped. */
   readonly damage?: DamageLog | undefined;
-  /** Where to note files of records that are not read, because an index of them is. */
-  readonly indexed?: string[] | undefined;
   /** Counts stored bytes that tasks report by themselves. */
   readonly progress: FileProgress;
 }

@@ -16,16 +16,15 @@ import {
   openStream,
   streamInput,
 } from "./file-inputs.ts";
-import { holdsRecords, listedFiles } from "./listed-files.ts";
-import { hasLines } from "./formats.ts";
+import { hasLines, holdsRecords } from "./formats.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 import { HEAD_BYTES } from "./stream-lines.ts";
 
 /**
  * Opens inputs and detects their formats by content: files, folders, and `-` for standard input.
  *
- * Reads the beginning of each. What a folder stands for, see {@link openFolder}. Of files of records
- * and an index that lists them only the index is taken; a file that is given twice is refused.
+ * Reads the beginning of each. What a folder stands for, see {@link openFolder}. What may hold the same
+ * captures twice is refused: a file that is named twice, or files of records and an index.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_USAGE
  */
@@ -39,33 +38,10 @@ export async function openInputs(
   const given: GivenInputs[] = [];
   for (const path of paths) given.push({ path, inputs: await openPath(path, options) });
   await refuseSameFiles(given);
-  refuseCompressedCopies(given);
-  return joinMemgatorLogs(await withoutIndexed(given, options), options);
-}
-
-/** Leaves out files of records that have an index. */
-async function withoutIndexed(
-  given: readonly GivenInputs[],
-  { indexed }: OpenOptions,
-): Promise<IndexInput[]> {
   const inputs = given.flatMap((one) => one.inputs);
-  const listed = await listedFiles(inputs);
-  // All inputs of a WACZ file have one list.
-  const packed = [...new Set(inputs.map((input) => input.packed ?? []))].flat();
-  const isIndexed = (input: IndexInput): boolean => {
-    if (!holdsRecords(input)) return false;
-    if (listed.has(input.source)) return true;
-    const name = basename(input.source);
-    // Names such as data.warc.gz are in many WACZ files.
-    const isOwn = input.packed !== undefined;
-    return !isOwn && packed.some((file) => file.name === name && file.size === input.size);
-  };
-  for (const one of given) {
-    const left = one.inputs.filter((input) => !isIndexed(input));
-    refuseMixture(one.path, left);
-  }
-  indexed?.push(...inputs.filter(isIndexed).map(({ source }) => source));
-  return inputs.filter((input) => !isIndexed(input));
+  refuseCompressedCopies(inputs);
+  refuseRecordsAndIndex(inputs);
+  return joinMemgatorLogs(inputs, options);
 }
 
 async function openPath(path: string, options: OpenOptions): Promise<IndexInput[]> {
@@ -167,7 +143,11 @@ async function openFolder(folder: string, options: OpenOptions): Promise<IndexIn
   const cluster = of("cluster");
   const other = cluster === undefined ? of("wacz") : of("index", "wacz");
   const first = cluster ?? of("index");
-  if (first !== undefined && other !== undefined) throw ambiguous(read, first, other);
+  if (first !== undefined && other !== undefined) {
+    throw new MementoMapError("MM_BAD_INPUT", ambiguity(first, other), {
+      position: { source: read },
+    });
+  }
   for (const { path, size } of others) inputs.push(...(await openFile(path, size, options)));
   return inputs;
 }
@@ -189,16 +169,19 @@ export async function folderToRead(folder: string): Promise<string> {
 }
 
 /**
- * Refuses files of records beside an index that names none of them: they may tell of the same
- * captures.
+ * Refuses files of records beside other inputs, which may hold the same captures.
  *
- * @throws MM_BAD_INPUT
+ * @throws MM_USAGE
  */
-function refuseMixture(folder: string, inputs: readonly IndexInput[]): void {
-  const records = inputs.find(holdsRecords);
-  const index = inputs.find((input) => !holdsRecords(input) && !input.source.includes(".wacz"));
-  if (records === undefined || index === undefined) return;
-  throw ambiguous(folder, index.source, records.source);
+function refuseRecordsAndIndex(inputs: readonly IndexInput[]): void {
+  const records = inputs.find((input) => holdsRecords(input) && !isInWacz(input));
+  const other = inputs.find((input) => !holdsRecords(input) || isInWacz(input));
+  if (records === undefined || other === undefined) return;
+  throw new MementoMapError("MM_USAGE", ambiguity(other.source, records.source));
+}
+
+function isInWacz({ source }: IndexInput): boolean {
+  return source.includes(".wacz/");
 }
 
 function kindOf(name: string): Kind | undefined {
@@ -236,12 +219,10 @@ function notAFile(path: string): MementoMapError {
   });
 }
 
-function ambiguous(folder: string, one: string, other: string): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
-    `${quote(basename(one))} and ${quote(basename(other))} may tell of the same captures, ` +
-      "and would count twice; name the files that are to be read",
-    { position: { source: folder } },
+function ambiguity(one: string, other: string): string {
+  return (
+    `${quote(basename(one))} and ${quote(basename(other))} may hold the same captures, which would ` +
+    "count twice; name the files to read, or merge maps of them"
   );
 }
 
@@ -286,9 +267,9 @@ async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
  *
  * @throws MM_USAGE
  */
-function refuseCompressedCopies(given: readonly GivenInputs[]): void {
+function refuseCompressedCopies(inputs: readonly IndexInput[]): void {
   const known = new Map<string, string>();
-  for (const { source } of given.flatMap(({ inputs }) => inputs)) {
+  for (const { source } of inputs) {
     if (!KINDS.index.test(source) && !KINDS.records.test(source)) continue;
     const plain = resolve(source).replace(/\.(?:gz|zst)$/, "");
     const other = known.get(plain);

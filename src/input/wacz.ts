@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { openPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
 import { ioError, MementoMapError, quote } from "../errors.ts";
@@ -24,23 +23,6 @@ interface WaczEntry {
  */
 export async function openWacz(path: string, options: OpenOptions): Promise<IndexInput[]> {
   const entries = await waczEntries(path);
-  const packed = entries
-    .filter((entry) => WARC_ENTRY.test(entry.name))
-    .map(({ name, slice }) => ({
-      name: basename(name),
-      size: slice.inflatedLength ?? slice.length,
-    }));
-  const inputs = await openEntries(path, entries, options);
-  return inputs.map((input) => ({ ...input, packed }));
-}
-
-const WARC_ENTRY = /^archive\/.+\.warc(?:\.gz)?$/;
-
-async function openEntries(
-  path: string,
-  entries: readonly WaczEntry[],
-  options: OpenOptions,
-): Promise<IndexInput[]> {
   const entryOptions: OpenOptions = { ...options, format: "auto" };
   const locate =
     (folder: string) =>
@@ -62,7 +44,7 @@ async function openEntries(
     return (await Promise.all(clusters)).flat();
   }
   const lists = indexes.filter((entry) => /\.cdxj?(?:\.gz)?$/.test(entry.name));
-  const warcs = entries.filter((entry) => WARC_ENTRY.test(entry.name));
+  const warcs = entries.filter((entry) => /^archive\/.+\.warc(?:\.gz)?$/.test(entry.name));
   const chosen = lists.length > 0 ? lists : warcs;
   if (chosen.length === 0) {
     throw damaged(

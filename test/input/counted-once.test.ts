@@ -13,9 +13,6 @@ import { zipNum } from "../support/zipnum-fixture.ts";
 const WARC = gzipSync(
   warcRecord({ type: "response", uri: "http://a.com/x", date: "2014-01-01T00:00:00Z" }),
 );
-const OTHER = gzipSync(
-  warcRecord({ type: "response", uri: "http://b.com/y", date: "2014-01-01T00:00:00Z" }),
-);
 const CDXJ =
   'com,a)/x 20140101000000 {"url": "http://a.com/x", "filename": "somewhere/one.warc.gz"}\n';
 const CDX =
@@ -25,28 +22,30 @@ function generate(...paths: string[]): Promise<CliResult> {
   return runCli(["generate", "--threads", "1", ...paths]);
 }
 
-describe("a file and its index", () => {
-  it.each([
-    ["CDXJ", "i.cdxj", CDXJ],
-    ["CDX", "i.cdx", CDX],
-    ["compressed CDXJ", "i.cdxj.gz", gzipSync(CDXJ)],
-  ])("are counted once: %s", async (_, name, index) => {
-    const folder = folderWith({ "one.warc.gz": WARC, "two.warc.gz": OTHER, [name]: index });
-    const files = ["one.warc.gz", "two.warc.gz", name].map((file) => join(folder, file));
-    const named = await generate(...files);
-    expect(rowsOf(named.stdout)).toEqual(["com,a)/x 1", "com,b)/y 1"]);
-    expect(named.stderr).toMatch(
-      /one\.warc\.gz: not read, because an index that is also read lists it/,
-    );
-    expect(named.stderr).not.toMatch(/two\.warc\.gz: not read/);
-  });
+const ARC =
+  "filedesc://a.arc 192.0.2.1 20140101000000 text/plain 70\n1 0 X\n" +
+  "URL IP-address Archive-date Content-type Archive-length\n\n" +
+  "http://a.com/x 192.0.2.1 20140101000000 text/html 2\nhi\n";
+const WACZ = zipFile([
+  { name: "archive/one.warc.gz", data: WARC },
+  { name: "indexes/index.cdxj", data: Buffer.from(CDXJ) },
+]);
 
-  it("are counted once in a folder", async () => {
-    const { stdout, stderr, code } = await generate(
-      folderWith({ "one.warc.gz": WARC, "i.cdxj": CDXJ }),
-    );
-    expect({ code, rows: rowsOf(stdout) }).toEqual({ code: 0, rows: ["com,a)/x 1"] });
-    expect(stderr).toMatch(/one\.warc\.gz: not read/);
+describe("a file of records and an index", () => {
+  it.each([
+    ["CDXJ", { "one.warc.gz": WARC, "i.cdxj": CDXJ }],
+    ["CDX", { "one.warc.gz": WARC, "i.cdx": CDX }],
+    ["compressed CDXJ", { "one.warc.gz": WARC, "i.cdxj.gz": gzipSync(CDXJ) }],
+    ["an ARC file", { "a.arc": ARC, "a.cdx": CDX }],
+    ["a WACZ file", { "one.warc.gz": WARC, "a.wacz": WACZ }],
+  ])("are refused, by name and in a folder: %s", async (_, files) => {
+    const folder = folderWith(files);
+    const paths = Object.keys(files).map((name) => join(folder, name));
+    for (const inputs of [paths, paths.toReversed(), [folder]]) {
+      const { code, stdout, stderr } = await generate(...inputs);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(/may hold the same captures, which would count twice/);
+    }
   });
 
   it("are counted once in a collection of pywb", async () => {
@@ -59,47 +58,6 @@ describe("a file and its index", () => {
     renameSync(join(folder, "indexes"), join(folder, "old"));
     mkdirSync(join(folder, "indexes"));
     expect(rowsOf((await generate(folder)).stdout)).toEqual(["com,a)/x 1"]);
-  });
-});
-
-describe("a file of records that an index only seems to list", () => {
-  const CAPTURE_OF_A_FILE =
-    'com,c)/one.warc.gz 20140101000000 {"url": "http://c.com/one.warc.gz", "filename": "c.warc.gz"}\n';
-  const OTHER_TIME = CDXJ.replaceAll("a.com/x", "b.com/y").replaceAll("com,a)/x", "com,b)/y");
-
-  it.each([
-    ["of another crawl", CDXJ, ["com,a)/x 1", "com,b)/y 1"]],
-    ["of the same URI at another time", OTHER_TIME.replace("2014", "2015"), ["com,b)/y 2"]],
-    ["of a capture with its name", CAPTURE_OF_A_FILE, ["com,b)/y 1", "com,c)/one.warc.gz 1"]],
-  ])("is read: the index is %s", async (_, index, rows) => {
-    const folder = folderWith({ "b/one.warc.gz": OTHER, "a/i.cdxj": index });
-    const { stdout, stderr } = await generate(`${folder}/b/one.warc.gz`, `${folder}/a/i.cdxj`);
-    expect(rowsOf(stdout)).toEqual(rows);
-    expect(stderr).not.toContain("not read");
-  });
-
-  it("is read beside the file of that name that it does list", async () => {
-    const folder = folderWith({ "a/one.warc.gz": WARC, "b/one.warc.gz": OTHER, "i.cdxj": CDXJ });
-    const names = ["a/one.warc.gz", "b/one.warc.gz", "i.cdxj"];
-    const { stdout, stderr } = await generate(...names.map((name) => join(folder, name)));
-    expect(rowsOf(stdout)).toEqual(["com,a)/x 1", "com,b)/y 1"]);
-    expect(stderr).toContain("a/one.warc.gz: not read");
-    expect(stderr).not.toContain("b/one.warc.gz: not read");
-  });
-});
-
-describe("an ARC file and its index", () => {
-  it("are counted once", async () => {
-    const folder = folderWith({
-      "a.arc":
-        "filedesc://a.arc 192.0.2.1 20140101000000 text/plain 70\n1 0 X\n" +
-        "URL IP-address Archive-date Content-type Archive-length\n\n" +
-        "http://a.com/x 192.0.2.1 20140101000000 text/html 2\nhi\n",
-      "a.cdx": CDX.replace("one.warc.gz", "a.arc"),
-    });
-    const { stdout, stderr } = await generate(join(folder, "a.arc"), join(folder, "a.cdx"));
-    expect(rowsOf(stdout)).toEqual(["com,a)/x 1"]);
-    expect(stderr).toContain("a.arc: not read");
   });
 });
 
@@ -127,30 +85,6 @@ describe("the same file", () => {
     const { code, stderr } = await generate(join(folder, "i.cdxj"), again(folder));
     expect(code).toBe(2);
     expect(stderr).toMatch(/count twice; name it once \[MM_USAGE\]/);
-  });
-});
-
-describe("a WACZ file and a WARC file that it was made of", () => {
-  const inside = { name: "archive/one.warc.gz", data: WARC };
-  const index = { name: "indexes/index.cdxj", data: Buffer.from(CDXJ) };
-
-  it.each([
-    ["with an index", [inside, index]],
-    ["with an index, deflated", [{ ...inside, isDeflated: true }, index]],
-    ["without an index", [inside]],
-  ])("are counted once, %s", async (_, entries) => {
-    const folder = folderWith({ "a.wacz": zipFile(entries), "one.warc.gz": WARC });
-    const files = ["a.wacz", "one.warc.gz"].map((name) => join(folder, name));
-    const { stdout, stderr } = await generate(...files);
-    expect(rowsOf(stdout)).toEqual(["com,a)/x 1"]);
-    expect(stderr).toMatch(/one\.warc\.gz: not read/);
-  });
-
-  it("are both read if the WARC file only has the same name", async () => {
-    const twice = Buffer.concat([OTHER, OTHER]);
-    const folder = folderWith({ "a.wacz": zipFile([inside, index]), "one.warc.gz": twice });
-    const files = ["a.wacz", "one.warc.gz"].map((name) => join(folder, name));
-    expect(rowsOf((await generate(...files)).stdout)).toEqual(["com,a)/x 1", "com,b)/y 2"]);
   });
 });
 

@@ -64,12 +64,12 @@ describe("a folder", () => {
     [
       "a cluster and another index",
       { ...CLUSTER, "other.cdxj": LINES[0] },
-      /: "a\.idx" and "other\.cdxj" may tell of the same captures, and would count twice; name /,
+      /: "a\.idx" and "other\.cdxj" may hold the same captures, which would count twice; name /,
     ],
     [
       "WARC files and the index of them, as Wget leaves them",
       { "crawl.cdx": " CDX a b a\n", "crawl.warc.gz": gzipSync("WARC/1.0\r\n") },
-      /: "crawl\.cdx" and "crawl\.warc\.gz" may tell of the same captures/,
+      /"crawl\.cdx" and "crawl\.warc\.gz" may hold the same captures/,
     ],
     ["an index of no cluster", { "a.idx": "what?\n" }, /a\.idx:1: not a line of a ZipNum index/],
   ])("is refused where it holds %s", async (_what, files, message) => {

@@ -37,10 +37,7 @@ export function readingLines(
 }
 
 /** Names what was not read, and the first places that were skipped: nothing goes missing unnoticed. */
-export function warnOfDamages(io: CommandIo, { counts, damages, indexed }: ReadingSummary): void {
-  for (const source of indexed) {
-    io.warn(`${source}: not read, because an index that is also read lists it`);
-  }
+export function warnOfDamages(io: CommandIo, { counts, damages }: ReadingSummary): void {
   for (const { source, message, bytes } of damages) {
     io.warn(`${source}: ${message}${bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`}`);
   }
