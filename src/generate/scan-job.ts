@@ -76,10 +76,9 @@ export class ScanJob<SinkOptions, Found> {
   }
 }
 
-const METHODS = ["read", "finish"] as const;
-
 /** Something that does a share of the work: a thread of its own, or this one. */
-export interface Lane<Found> extends Remote<ScanJob<unknown, Found>, (typeof METHODS)[number]> {
+export interface Lane<Found> {
+  readonly job: Remote<Pick<ScanJob<unknown, Found>, "read" | "finish">>;
   /** How many parts to give it at once, so that it need not wait for the next. */
   readonly readsAtOnce: number;
   end(): Promise<void>;
@@ -97,8 +96,8 @@ export function inlineLane<SinkOptions, Found>(
   { openSink }: ScanKind<SinkOptions, Found>,
   options: ScanJobOptions<SinkOptions>,
 ): Lane<Found> {
-  const job = inTurns(new ScanJob(options, openSink), METHODS);
-  return { ...job, readsAtOnce: 1, end: () => Promise.resolve() };
+  const job = inTurns(new ScanJob(options, openSink));
+  return { job, readsAtOnce: 1, end: () => Promise.resolve() };
 }
 
 /** Works on a worker thread. */
@@ -107,8 +106,6 @@ export function threadLane<SinkOptions, Found>(
   options: ScanJobOptions<SinkOptions>,
 ): Lane<Found> {
   const thread = new Thread(requiredFile(worker), options);
-  const job = onThread<ScanJob<SinkOptions, Found>, (typeof METHODS)[number]>(thread, METHODS, {
-    read: transferOf,
-  });
-  return { ...job, readsAtOnce: 2, end: () => thread.end() };
+  const job = onThread<ScanJob<SinkOptions, Found>>(thread, { read: transferOf });
+  return { job, readsAtOnce: 2, end: () => thread.end() };
 }

@@ -91,7 +91,7 @@ export async function withScan<SinkOptions, Found, T>(
     const results = await (async () => {
       try {
         await readAll(inputs, lanes, damage, progress, options);
-        return await Promise.all(lanes.map((lane) => lane.finish()));
+        return await Promise.all(lanes.map((lane) => lane.job.finish()));
       } finally {
         await Promise.all(lanes.map((lane) => lane.end()));
       }
@@ -163,7 +163,7 @@ async function readAll<Found>(
 
   const read = async (part: Part, lane: Lane<Found>, own: PartRead): Promise<void> => {
     try {
-      own.result = await lane.read(part.task);
+      own.result = await lane.job.read(part.task);
       hasFailed ||= own.result.fault !== undefined;
       ofParts += part.bytes;
       report();

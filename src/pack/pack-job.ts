@@ -84,21 +84,8 @@ export class PackJob {
   }
 }
 
-const METHODS = [
-  "digest",
-  "scan",
-  "useChosen",
-  "rollUp",
-  "useNames",
-  "count",
-  "build",
-  "solve",
-  "useFile",
-  "ask",
-] as const;
-
 /** Something that does a share of the work: a thread of its own, or this one. */
-export type PackLane = Remote<PackJob, (typeof METHODS)[number]>;
+export type PackLane = Remote<PackJob>;
 
 /** This thread and others, which share out the work. */
 export class PackLanes {
@@ -114,10 +101,8 @@ export class PackLanes {
       () => new Thread(requiredFile("dist/pack/pack-worker.js"), undefined),
     );
     this.lanes = [
-      inTurns(new PackJob(), METHODS),
-      ...this.#threads.map((thread) =>
-        onThread<PackJob, (typeof METHODS)[number]>(thread, METHODS, {}),
-      ),
+      inTurns(new PackJob()),
+      ...this.#threads.map((thread) => onThread<PackJob>(thread)),
     ];
   }
 

@@ -52,24 +52,21 @@ export type ResponseMessage =
 
 /** An error as it crosses a thread boundary, where classes are lost. */
 interface SentError {
-  readonly code: ErrorCode | undefined;
+  readonly code?: ErrorCode;
   readonly message: string;
-  readonly stack: string | undefined;
-  readonly position: Position | undefined;
+  readonly stack?: string | undefined;
+  readonly position?: Position | undefined;
 }
 
-export function sendableError(error: unknown): SentError {
-  const { message, stack } = asError(error);
-  return isMementoMapError(error)
-    ? { code: error.code, message, stack, position: error.position }
-    : { code: undefined, message, stack, position: undefined };
+export function sendableError(thrown: unknown): SentError {
+  const error = asError(thrown);
+  const { message, stack } = error;
+  if (!isMementoMapError(error)) return { message, stack };
+  return { message, code: error.code, position: error.position };
 }
 
-export function receivedError(sent: SentError): Error {
-  if (sent.code !== undefined) {
-    return new MementoMapError(sent.code, sent.message, { position: sent.position });
-  }
-  const error = new Error(sent.message);
-  if (sent.stack !== undefined) error.stack = sent.stack;
-  return error;
+export function receivedError({ code, message, stack, position }: SentError): Error {
+  return code === undefined
+    ? Object.assign(new Error(message), { stack })
+    : new MementoMapError(code, message, { position });
 }

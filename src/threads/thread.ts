@@ -97,19 +97,16 @@ export function startWorker(module: URL, data: unknown): Worker {
   }
 }
 
-/** Methods of a job that may be done on another thread: their results come later. */
-export type Remote<Job, Name extends keyof Job> = {
-  readonly [Each in Name]: Job[Each] extends (...args: infer Args) => infer Result
+/** A job whose methods may run on another thread: their results come later. */
+export type Remote<Job> = {
+  readonly [Name in keyof Job]: Job[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never;
 };
 
-/** Calls the methods on this thread; lets others have a turn before each call. */
-export function inTurns<Job extends object, Name extends keyof Job & string>(
-  job: Job,
-  methods: readonly Name[],
-): Remote<Job, Name> {
-  return remote(methods, async (method, args) => {
+/** Calls the methods on this thread; lets other work run before each call. */
+export function inTurns<Job extends object>(job: Job): Remote<Job> {
+  return remote(async (method, args) => {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
@@ -122,32 +119,29 @@ export function inTurns<Job extends object, Name extends keyof Job & string>(
  *
  * @param transfers which buffers of its arguments move to the thread, for methods that have any.
  */
-export function onThread<Job, Name extends keyof Job & string>(
+export function onThread<Job extends object>(
   thread: Thread,
-  methods: readonly Name[],
-  transfers: Transfers<Job, Name>,
-): Remote<Job, Name> {
+  transfers: Transfers<Job> = {},
+): Remote<Job> {
   // Arguments are those of the method, by the type of `Remote`.
   const moved = transfers as Readonly<
     Record<string, (...args: readonly unknown[]) => ArrayBuffer[]>
   >;
-  return remote(methods, (method, args) => thread.call(method, args, moved[method]?.(...args)));
+  return remote((method, args) => thread.call(method, args, moved[method]?.(...args)));
 }
 
-type Transfers<Job, Name extends keyof Job> = {
-  readonly [Each in Name]?: Job[Each] extends (...args: infer Args) => unknown
+type Transfers<Job> = {
+  readonly [Name in keyof Job]?: Job[Name] extends (...args: infer Args) => unknown
     ? (...args: Args) => ArrayBuffer[]
     : never;
 };
 
-function remote<Job, Name extends keyof Job & string>(
-  methods: readonly Name[],
+function remote<Job>(
   call: (method: string, args: readonly unknown[]) => Promise<unknown>,
-): Remote<Job, Name> {
-  const calls = methods.map((method) => [
-    method,
-    (...args: readonly unknown[]) => call(method, args),
-  ]);
-  // The entries above, which lose their types.
-  return Object.fromEntries(calls) as Remote<Job, Name>;
+): Remote<Job> {
+  const get =
+    (_: object, method: string) =>
+    (...args: readonly unknown[]): Promise<unknown> =>
+      call(method, args);
+  return new Proxy({}, { get }) as Remote<Job>; // its type says which methods there are
 }
