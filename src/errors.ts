@@ -89,6 +89,16 @@ export class MementoMapError extends Error {
   }
 }
 
+/** The error about an input that is damaged, or is something else than expected. */
+export function badInput(source: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", message, { position: { source }, cause });
+}
+
+/** The error about an input that is larger than allowed. */
+export function overLimit(source: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_LIMIT", message, { position: { source }, cause });
+}
+
 /**
  * Whether a caught value is one of ours; works across copies of the package.
  *

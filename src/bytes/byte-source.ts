@@ -1,4 +1,4 @@
-import { MementoMapError } from "../errors.ts";
+import { MementoMapError, overLimit } from "../errors.ts";
 import { interruptible, interruption } from "../interruption.ts";
 import { CR, joinBytes, LF } from "./bytes.ts";
 
@@ -167,10 +167,9 @@ export class SourceLines {
       index++;
       from = 0;
       if (index * this.blockBytes - offset > this.#maxLineBytes) {
-        throw new MementoMapError(
-          "MM_LIMIT",
+        throw overLimit(
+          this.source.name,
           `the line at byte ${offset} is longer than ${this.#maxLineBytes} bytes; this does not look like a map`,
-          { position: { source: this.source.name } },
         );
       }
     }

@@ -1,4 +1,4 @@
-import { MementoMapError } from "../errors.ts";
+import { MementoMapError, badInput } from "../errors.ts";
 
 /** Byte values that the formats we read and write give a meaning to. */
 export const TAB = 0x09;
@@ -359,9 +359,8 @@ export function looksLikeHtml(text: string): boolean {
 
 /** The error about a page in HTML that was given in the place of something else. */
 export function htmlInstead(wanted: string, source: string): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
+  return badInput(
+    source,
     `this is an HTML page, not ${wanted}: perhaps a server sent an error or a login page`,
-    { position: { source } },
   );
 }

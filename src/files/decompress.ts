@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Gunzip } from "node:zlib";
 import { type Compression, recognizeCompression } from "../bytes/bytes.ts";
 import { peek } from "../bytes/peek.ts";
-import { asError, MementoMapError, systemCode } from "../errors.ts";
+import { MementoMapError, asError, badInput, overLimit, systemCode } from "../errors.ts";
 import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 
 export interface DecompressOptions {
@@ -140,7 +140,7 @@ async function* gunzip(
   }
   while ((await chunks.next()).done !== true);
   if (stored.lastNonZero >= decoder.bytesWritten) {
-    throw damaged(source, "something else follows the compressed data");
+    throw badInput(source, "something else follows the compressed data");
   }
 }
 
@@ -181,11 +181,11 @@ async function* pump(
 function explained(error: unknown, source: string): unknown {
   const code = systemCode(error);
   if (code === "Z_BUF_ERROR") {
-    return damaged(source, "the compressed data is cut short; fetch or copy the file again", error);
+    return badInput(source, "the compressed data is cut short; fetch or copy the file again", error);
   }
   if (code?.startsWith("Z_") === true) {
     const what = error instanceof Error ? error.message : "";
-    return damaged(
+    return badInput(
       source,
       `the compressed data is damaged or followed by something else (${what})`,
       error,
@@ -194,12 +194,6 @@ function explained(error: unknown, source: string): unknown {
   return error;
 }
 
-function damaged(source: string, message: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", message, { position: { source }, cause });
-}
-
 function tooLarge(source: string, message: string): MementoMapError {
-  return new MementoMapError("MM_LIMIT", `${message}; decompress it first if you trust it`, {
-    position: { source },
-  });
+  return overLimit(source, `${message}; decompress it first if you trust it`);
 }

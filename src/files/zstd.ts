@@ -1,5 +1,5 @@
 import { Decompress } from "fzstd";
-import { MementoMapError } from "../errors.ts";
+import { badInput, MementoMapError, overLimit } from "../errors.ts";
 
 /** A zstd block of 4 bytes may stand for 128 KiB; small steps keep what one step makes small. */
 const STEP_BYTES = 4096;
@@ -36,7 +36,7 @@ export async function* unzstd(
     } catch (cause) {
       const what = cause instanceof Error ? cause.message : String(cause);
       const message = `the zstd data is cut short or damaged (${what})`;
-      throw new MementoMapError("MM_BAD_INPUT", message, { position: { source }, cause });
+      throw badInput(source, message, cause);
     }
     return ready;
   };
@@ -101,10 +101,9 @@ function* checkWindows(source: string): Generator<void, void, Uint8Array> {
 }
 
 function tooLarge(window: number, source: string): MementoMapError {
-  return new MementoMapError(
-    "MM_LIMIT",
+  return overLimit(
+    source,
     `the zstd data needs ${window} bytes of memory to be decompressed, and ` +
       `${MAX_WINDOW_BYTES} are allowed; decompress it first if you trust it`,
-    { position: { source } },
   );
 }

@@ -1,4 +1,4 @@
-import { MementoMapError, quote } from "../errors.ts";
+import { badInput, MementoMapError, quote } from "../errors.ts";
 
 /** Which captures to ask a CDX server for. */
 export interface CdxQuery {
@@ -126,7 +126,7 @@ export function nextCursor(
     case "resume":
       if (resumeKey === undefined) return undefined;
       if (resumeKey !== cursor.key) return { paging: "resume", key: resumeKey };
-      throw badAnswer(
+      throw badInput(
         source,
         `the server returns the resume key ${quote(resumeKey)} again, so the answer would never end`,
       );
@@ -217,14 +217,9 @@ export function whereTheApiIs(address: string): string {
   return `the CDX API of pywb is at /COLLECTION/cdx${guess}`;
 }
 
-/** The error about an answer that cannot be used. */
-export function badAnswer(source: string, message: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", message, { position: { source }, cause });
-}
-
 /** The error about a server that answers with a page for people. */
 export function htmlAnswer(source: string): MementoMapError {
-  return badAnswer(
+  return badInput(
     source,
     `the server answers with a page in HTML, not with an index; ${whereTheApiIs(source)}`,
   );

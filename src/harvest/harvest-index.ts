@@ -14,7 +14,7 @@ import {
 } from "./cdx-request.ts";
 import { looksLikeHtml } from "../bytes/bytes.ts";
 import { missingRows } from "./answer-check.ts";
-import { type HarvestNote, pageRows, takeResumeKey, writePage } from "./harvest-page.ts";
+import { type HarvestNote, writePage } from "./harvest-page.ts";
 import { PoliteClient, type PoliteOptions, startOf } from "./polite-client.ts";
 import { ResumableFile } from "./resumable-file.ts";
 import { checkSignal } from "../interruption.ts";
@@ -175,10 +175,8 @@ async function fetchPage(
   { api, client, file, options, isOnlyQuery }: Harvest,
 ): Promise<Page> {
   const written = await client.ask(url, (answer) => writePage(file, answer, cursor, isOnlyQuery));
-  const end = cursor.paging === "resume" ? await takeResumeKey(file) : undefined;
-  const lines = written - (end?.lines ?? 0);
-  const rows = await pageRows(file);
-  const next = nextCursor(cursor, end?.key, withoutUser(url));
+  const { lines, rows, resumeKey } = written;
+  const next = nextCursor(cursor, resumeKey, withoutUser(url));
   const page = { lines, rows: rows.count };
   // A server that has resume keys says when there are more rows.
   const saysMore = cursor.paging === "resume" && (next ?? cursor.key) !== undefined;

@@ -1,6 +1,6 @@
 import { formatAmount } from "../format.ts";
-import { MementoMapError, quote } from "../errors.ts";
-import { badAnswer, serverAddress, withoutUser } from "./cdx-request.ts";
+import { badInput, MementoMapError, quote } from "../errors.ts";
+import { serverAddress, withoutUser } from "./cdx-request.ts";
 import { isJsonObject } from "../ukvs/header.ts";
 import { wholeText } from "../input/cdx-json.ts";
 import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
@@ -263,7 +263,7 @@ function itemsOf(text: string, source: string): Record<string, unknown>[] {
 
 function notAnAnswer(text: string, source: string, cause?: unknown): MementoMapError {
   const message = `not an answer of a text search, which has "response_items": ${quote(text)}`;
-  return badAnswer(source, message, cause);
+  return badInput(source, message, cause);
 }
 
 function textOf(item: Record<string, unknown>, name: string): string | undefined {

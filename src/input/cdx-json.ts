@@ -2,7 +2,7 @@ import { refuseDeepNesting } from "../ukvs/header.ts";
 import { isChunk } from "../bytes/damage.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { peekParts, withoutMark } from "../bytes/peek.ts";
-import { MementoMapError, quote } from "../errors.ts";
+import { badInput, MementoMapError, overLimit, quote } from "../errors.ts";
 import { byteString } from "../bytes/bytes.ts";
 import { type CaptureText, MEMBER_NAMES, plainLine, rowLine, type RowSource } from "./rows.ts";
 import { textOf, unbroken } from "./stream-lines.ts";
@@ -61,10 +61,9 @@ function columnNames(head: readonly unknown[], source: string): string[] {
   const names = head.map(String);
   const { key, uri } = MEMBER_NAMES;
   if ([...key, ...uri].some((name) => names.includes(name))) return names;
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
+  throw badInput(
+    source,
     `the first row must name the columns, urlkey or original among them: ${quote(JSON.stringify(head))}`,
-    { position: { source } },
   );
 }
 
@@ -142,10 +141,7 @@ function parseArray(text: string, source: string): readonly unknown[] {
 }
 
 function notAnArray(text: string, source: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", `not a JSON array: ${quote(text)}`, {
-    position: { source },
-    cause,
-  });
+  return badInput(source, `not a JSON array: ${quote(text)}`, cause);
 }
 
 const MAX_TEXT_BYTES = 2 ** 28;
@@ -165,10 +161,9 @@ export async function wholeText(
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > MAX_TEXT_BYTES) {
-      throw new MementoMapError(
-        "MM_LIMIT",
+      throw overLimit(
+        source,
         `holds more than ${MAX_TEXT_BYTES} bytes, which must be read at once`,
-        { position: { source } },
       );
     }
     text += decoder.decode(chunk, { stream: true });

@@ -1,5 +1,5 @@
 import { htmlInstead, looksLikeHtml, markLength } from "../bytes/bytes.ts";
-import { MementoMapError, quote } from "../errors.ts";
+import { badInput, MementoMapError, quote } from "../errors.ts";
 import { guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { type DetectedFormat, formatNamed, formatOf, type InputFormat } from "./formats.ts";
 import { CDXJ_LINE, looksLikeZipNumIndex, startOf } from "./line-kind.ts";
@@ -30,10 +30,9 @@ export function detectFormat(
   const position = { source, line: firstAt + 1 };
   // Some have the form of CDXJ, too.
   if (isAuto && looksLikeZipNumIndex(first)) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
+    throw badInput(
+      source,
       "this is the index of a ZipNum cluster, which needs its data next to it; give it by name",
-      { position: { source } },
     );
   }
   const name = isAuto ? formatOf(first, text) : wanted;
@@ -61,18 +60,16 @@ export function detectFormat(
 /** Rejects what is not an index. */
 function refuse(text: string, wanted: InputFormat, source: string): void {
   if (text.startsWith("PK\u0003\u0004") || text.startsWith("PAR1")) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
+    throw badInput(
+      source,
       "WACZ and Parquet files need random access; give them by name, uncompressed",
-      { position: { source } },
     );
   }
   if (looksLikeHtml(text)) throw htmlInstead("an index", source);
   if (looksBinary(text)) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
+    throw badInput(
+      source,
       "this is binary data, not an index of lines; expected CDX, CDXJ, or a list of SURTs or URIs",
-      { position: { source } },
     );
   }
   if (wanted === "zipnum" || wanted === "wacz" || wanted === "parquet") {
@@ -97,10 +94,9 @@ function isMapRow(line: string): boolean {
 const DATETIME = /^\d{14}(?:\d{3})?$/;
 
 function mapInstead(source: string): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
+  return badInput(
+    source,
     "this is a map, not an index; generate --add MAP adds an index to it, and merge joins maps",
-    { position: { source } },
   );
 }
 

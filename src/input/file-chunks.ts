@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { ioError, MementoMapError, systemCode } from "../errors.ts";
+import { badInput, MementoMapError, ioError, overLimit, systemCode } from "../errors.ts";
 import type { FileTask } from "./index-input.ts";
 
 const CHUNK_BYTES = 1 << 20;
@@ -48,18 +48,13 @@ async function* inflatedEntry(
     for await (const chunk of inflate) {
       given += (chunk as Uint8Array).length; // not in object mode
       if (given > length) {
-        throw new MementoMapError("MM_LIMIT", `holds more than the ${length} bytes it says`, {
-          position: { source },
-        });
+        throw overLimit(source, `holds more than the ${length} bytes it says`);
       }
       yield chunk as Uint8Array;
     }
   } catch (error) {
     if (systemCode(error)?.startsWith("Z_") !== true) throw error;
-    throw new MementoMapError("MM_BAD_INPUT", "the compressed data is cut short or damaged", {
-      position: { source },
-      cause: error,
-    });
+    throw badInput(source, "the compressed data is cut short or damaged", error);
   } finally {
     inflate.destroy();
   }

@@ -1,7 +1,7 @@
 import { lineBatches } from "../bytes/lines.ts";
 import { rowLine, type RowSource, UNPROVEN_LINE } from "./rows.ts";
 import { unbroken } from "./stream-lines.ts";
-import { MementoMapError, quote } from "../errors.ts";
+import { badInput, MementoMapError, quote } from "../errors.ts";
 import { MemgatorLog, type MemgatorOutcome } from "./memgator-log.ts";
 
 interface MemgatorHoldingsOptions {
@@ -120,10 +120,9 @@ export async function* memgatorMisses(
   }
   if (isEmpty) {
     const whose = archive ?? [...archives][0];
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
+    throw badInput(
+      source,
       `the log has no miss of ${whose === undefined ? "any archive" : quote(whose)} whose URI is certain`,
-      { position: { source } },
     );
   }
 }

@@ -2,7 +2,7 @@ import { fstat } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { ioError, MementoMapError, quote } from "../errors.ts";
+import { badInput, MementoMapError, ioError, quote } from "../errors.ts";
 import type { StreamPart } from "../bytes/damage.ts";
 import { byteString, recognizeCompression } from "../bytes/bytes.ts";
 import { detectFormat } from "./detect.ts";
@@ -144,9 +144,7 @@ async function openFolder(folder: string, options: OpenOptions): Promise<IndexIn
   const other = cluster === undefined ? of("wacz") : of("index", "wacz");
   const first = cluster ?? of("index");
   if (first !== undefined && other !== undefined) {
-    throw new MementoMapError("MM_BAD_INPUT", ambiguity(first, other), {
-      position: { source: read },
-    });
+    throw badInput(read, ambiguity(first, other));
   }
   for (const { path, size } of others) inputs.push(...(await openFile(path, size, options)));
   return inputs;
@@ -205,18 +203,15 @@ async function indexFiles(folder: string): Promise<readonly FoundFile[]> {
     found.push({ path, size: stats.size, kind });
   }
   if (found.length > 0) return found;
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
+  throw badInput(
+    folder,
     "this folder holds no index: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file",
-    { position: { source: folder } },
   );
 }
 
 /** A pipe or a device may never end, and has no size. */
 function notAFile(path: string): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", "is not a file; give it by name if it is to be read", {
-    position: { source: path },
-  });
+  return badInput(path, "is not a file; give it by name if it is to be read");
 }
 
 function ambiguity(one: string, other: string): string {

@@ -3,7 +3,7 @@ import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { type DetectedFormat, formatNamed } from "./formats.ts";
 import type { IndexInput, Part } from "./index-input.ts";
 import { type CaptureText, MEMBER_NAMES, rowBlocks, rowLine } from "./rows.ts";
-import { ioError, MementoMapError } from "../errors.ts";
+import { badInput, MementoMapError, ioError } from "../errors.ts";
 
 /** Opens a Parquet index, such as Common Crawl's; row groups are read in parallel. */
 export async function openParquetInput(path: string, size: number): Promise<IndexInput> {
@@ -74,10 +74,9 @@ export async function readFooter(buffer: AsyncBuffer, path: string): Promise<Par
       if (name !== undefined) columns[field] = name;
     }
     if (columns.uri === undefined && columns.key === undefined) {
-      throw new MementoMapError(
-        "MM_BAD_INPUT",
+      throw badInput(
+        path,
         `no column of URIs or SURTs: expected url or url_surtkey, found ${names.slice(0, 20).join(", ")}`,
-        { position: { source: path } },
       );
     }
     return { path, buffer, metadata, columns, hyparquet, compressors };
@@ -174,10 +173,7 @@ function textOf(value: unknown): string {
 function parquetError(error: unknown, path: string): MementoMapError {
   const known = ioError(error, path);
   if (known !== error && error instanceof Error && !("code" in error)) {
-    return new MementoMapError("MM_BAD_INPUT", `not a sound Parquet file (${error.message})`, {
-      position: { source: path },
-      cause: error,
-    });
+    return badInput(path, `not a sound Parquet file (${error.message})`, error);
   }
   return known;
 }

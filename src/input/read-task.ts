@@ -2,7 +2,15 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { addDamage, type DamageLog, newDamageLog } from "../bytes/damage.ts";
 import { cutLines } from "../bytes/lines.ts";
-import { ioError, isMementoMapError, MementoMapError, quote, systemCode } from "../errors.ts";
+import {
+  MementoMapError,
+  badInput,
+  ioError,
+  isMementoMapError,
+  overLimit,
+  quote,
+  systemCode,
+} from "../errors.ts";
 import type { FileTask, Member, MembersTask, PartResult, ReadTask } from "./index-input.ts";
 import { RANGE_READ_BYTES, rangeChunks } from "./read-range.ts";
 import { linesOf, readBlocks } from "./read-stream.ts";
@@ -142,17 +150,17 @@ function gunzip(stored: Buffer, offset: number, length: number, source: string):
     return gunzipSync(stored, { maxOutputLength: MAX_BLOCK_BYTES });
   } catch (cause) {
     if (systemCode(cause) === "ERR_BUFFER_TOO_LARGE") {
-      throw new MementoMapError(
-        "MM_LIMIT",
+      throw overLimit(
+        source,
         `the block of ${length} bytes at ${offset} holds more than ${MAX_BLOCK_BYTES} bytes`,
-        { position: { source }, cause },
+        cause,
       );
     }
     const what = cause instanceof Error ? cause.message : String(cause);
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
+    throw badInput(
+      source,
       `the gzip member of ${length} bytes at ${offset} is damaged (${what}); fetch the file again`,
-      { position: { source }, cause },
+      cause,
     );
   }
 }
@@ -163,10 +171,9 @@ function disagreement(
   length: number,
   what: string,
 ): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
+  return badInput(
+    source,
     `the index does not fit the data: of the block of ${length} bytes at ${offset}, ${what}; ` +
       "make the index again, or give the data file alone",
-    { position: { source } },
   );
 }

@@ -2,7 +2,7 @@ import { joinBytes, LF } from "../bytes/bytes.ts";
 import { holdChunk } from "../bytes/hold-chunk.ts";
 import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 import { type Peeked, peekParts, withoutMark } from "../bytes/peek.ts";
-import { MementoMapError } from "../errors.ts";
+import { badInput } from "../errors.ts";
 import type { RowSourceOptions } from "./rows.ts";
 
 /** The first bytes of an index, from which its format is detected. */
@@ -32,7 +32,7 @@ export async function* unbroken(
       yield part;
     } else if (part.kind === "gap") {
       const message = `${part.damage.message}; this format cannot be read in part`;
-      throw new MementoMapError("MM_BAD_INPUT", message, { position: { source } });
+      throw badInput(source, message);
     }
   }
 }

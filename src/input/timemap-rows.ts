@@ -1,5 +1,5 @@
 import { withoutMark } from "../bytes/peek.ts";
-import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { badInput, isMementoMapError, quote } from "../errors.ts";
 import { formatDatetime } from "../memento/datetime.ts";
 import { timeMapReader } from "../memento/timemap-reader.ts";
 import type { TimeMapReading } from "../memento/timemap-reading.ts";
@@ -22,23 +22,19 @@ export const timeMapRows: RowSource = async function* (parts, { source, archive 
     source,
   );
   if (faults > 0) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
+    throw badInput(
+      source,
       `not a TimeMap: ${quote(firstFault ?? "")} is neither a link, nor a line with a datetime, nor JSON`,
-      { position: { source } },
     );
   }
   if (original === undefined) {
-    throw new MementoMapError("MM_BAD_INPUT", "the TimeMap does not say which original it is of", {
-      position: { source },
-    });
+    throw badInput(source, "the TimeMap does not say which original it is of");
   }
   if (otherOriginal !== undefined && surt(otherOriginal) !== surt(original)) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
+    throw badInput(
+      source,
       `tells of two originals, ${quote(original)} and ${quote(otherOriginal)}; which mementos are ` +
         "whose cannot be told: give each TimeMap as a file of its own",
-      { position: { source } },
     );
   }
   for (let i = 0; i < mementos.count; i++) {

@@ -1,6 +1,6 @@
 import { openPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
-import { ioError, MementoMapError, quote } from "../errors.ts";
+import { badInput, ioError, quote } from "../errors.ts";
 import type { FileSlice, IndexInput, OpenOptions } from "./index-input.ts";
 import { openCompressed } from "./file-inputs.ts";
 import { openZipNum, type PartLocation } from "./zipnum.ts";
@@ -30,7 +30,7 @@ export async function openWacz(path: string, options: OpenOptions): Promise<Inde
       const wanted = `${folder}${name ?? "index.cdx.gz"}`;
       const entry = entries.find((candidate) => candidate.name === wanted);
       if (entry === undefined || entry.slice.inflatedLength !== undefined) {
-        throw damaged(path, `has no stored entry ${quote(wanted)}, which its index needs`);
+        throw badInput(path, `has no stored entry ${quote(wanted)}, which its index needs`);
       }
       const { offset, length } = entry.slice;
       return { path, source: `${path}/${entry.name}`, offset, size: length };
@@ -47,7 +47,7 @@ export async function openWacz(path: string, options: OpenOptions): Promise<Inde
   const warcs = entries.filter((entry) => /^archive\/.+\.warc(?:\.gz)?$/.test(entry.name));
   const chosen = lists.length > 0 ? lists : warcs;
   if (chosen.length === 0) {
-    throw damaged(
+    throw badInput(
       path,
       "holds no index in indexes/ and no WARC file in archive/; is it a WACZ file?",
     );
@@ -68,7 +68,7 @@ async function waczEntries(path: string): Promise<WaczEntry[]> {
       if (/^(?:indexes|archive)\/./.test(entry.fileName)) {
         entries.push({ name: entry.fileName, slice: await sliceOf(zip, entry, path) });
         if (entries.length > MAX_ENTRIES) {
-          throw damaged(
+          throw badInput(
             path,
             `holds more than ${MAX_ENTRIES} files; give its WARC files or its index`,
           );
@@ -79,7 +79,7 @@ async function waczEntries(path: string): Promise<WaczEntry[]> {
   } catch (error) {
     if (error instanceof Error && "code" in error) throw ioError(error, path);
     const what = error instanceof Error ? error.message : String(error);
-    throw damaged(path, `is not a sound ZIP file (${what})`, error);
+    throw badInput(path, `is not a sound ZIP file (${what})`, error);
   } finally {
     zip?.close();
   }
@@ -92,9 +92,5 @@ async function sliceOf(zip: ZipFile, entry: Entry, path: string): Promise<FileSl
   if (entry.compressionMethod === DEFLATED) {
     return { offset: fileDataStart, length, inflatedLength: entry.uncompressedSize };
   }
-  throw damaged(path, `has an entry compressed in a way we cannot read: ${quote(entry.fileName)}`);
-}
-
-function damaged(path: string, what: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", what, { position: { source: path }, cause });
+  throw badInput(path, `has an entry compressed in a way we cannot read: ${quote(entry.fileName)}`);
 }

@@ -1,7 +1,7 @@
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { ioError, MementoMapError, type Position, quote } from "../errors.ts";
+import { MementoMapError, type Position, badInput, ioError, quote } from "../errors.ts";
 import { addDamage, type DamageLog } from "../bytes/damage.ts";
 import { detectFormat } from "./detect.ts";
 import type { DetectedFormat } from "./formats.ts";
@@ -112,11 +112,10 @@ function checkMembers(
   let expected = location.offset;
   for (const { offset, length, firstKey } of members) {
     if (offset !== expected) {
-      throw new MementoMapError(
-        "MM_BAD_INPUT",
+      throw badInput(
+        index,
         `the index does not fit the data: the block of ${quote(firstKey)} begins at ${offset} ` +
           `of ${location.source}, and the one before it ends at ${expected}; make the index again`,
-        { position: { source: index } },
       );
     }
     expected = offset + length;
@@ -127,11 +126,10 @@ function checkMembers(
     dropBehind(end, { location, members }, damage);
     return;
   }
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
+  throw badInput(
+    index,
     `the index does not fit the data: it describes ${expected - location.offset} bytes of ` +
       `${location.source}, which has ${location.size}; make the index again`,
-    { position: { source: index } },
   );
 }
 
