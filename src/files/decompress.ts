@@ -181,7 +181,11 @@ async function* pump(
 function explained(error: unknown, source: string): unknown {
   const code = systemCode(error);
   if (code === "Z_BUF_ERROR") {
-    return badInput(source, "the compressed data is cut short; fetch or copy the file again", error);
+    return badInput(
+      source,
+      "the compressed data is cut short; fetch or copy the file again",
+      error,
+    );
   }
   if (code?.startsWith("Z_") === true) {
     const what = error instanceof Error ? error.message : "";

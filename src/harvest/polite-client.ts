@@ -62,6 +62,22 @@ export interface Answer {
 /** Thrown by the user of an answer that lacks its end, to have it requested again. */
 export class CutAnswer extends Error {}
 
+/** A request that failed. */
+class Failure extends Error {
+  readonly error: MementoMapError;
+  /** Whether the same request may succeed later. */
+  readonly mayPass: boolean;
+  /** How long the server asks to wait. */
+  readonly waitMs: number | undefined;
+
+  constructor(error: MementoMapError, mayPass: boolean, waitMs?: number) {
+    super(error.message);
+    this.error = error;
+    this.mayPass = mayPass;
+    this.waitMs = waitMs;
+  }
+}
+
 /**
  * Asks one server, one request at a time, not too fast, and again after a while when it is busy.
  *
@@ -107,17 +123,19 @@ export class PoliteClient {
     use: (answer: Answer) => Promise<T>,
     { retries }: { readonly retries?: number } = {},
   ): Promise<T> {
-    const usual = this.#options.backOff ?? DEFAULT_BACK_OFF;
-    const backOff = retries === undefined ? usual : { ...usual, retries };
+    const { backOff = DEFAULT_BACK_OFF, onRetry, signal } = this.#options;
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#try(url, use);
-      if ("value" in outcome) return outcome.value;
-      if (!outcome.mayRetry || attempt > backOff.retries) throw outcome.error;
-      const waitMs = waitBefore(attempt, backOff, retryAfterMs(outcome.retryAfter, Date.now()));
-      if (waitMs > Math.max(LONGEST_ASKED_MS, backOff.longestMs))
-        throw notNow(outcome.error, waitMs);
-      this.#options.onRetry?.(outcome.error.message, waitMs);
-      await pause(waitMs, this.#options.signal);
+      try {
+        return await this.#try(url, use);
+      } catch (failure) {
+        if (!(failure instanceof Failure)) throw failure;
+        const { error, mayPass } = failure;
+        if (!mayPass || attempt > (retries ?? backOff.retries)) throw error;
+        const waitMs = waitBefore(attempt, backOff, failure.waitMs);
+        if (waitMs > Math.max(LONGEST_ASKED_MS, backOff.longestMs)) throw notNow(error, waitMs);
+        onRetry?.(error.message, waitMs);
+        await pause(waitMs, signal);
+      }
     }
   }
 
@@ -125,34 +143,35 @@ export class PoliteClient {
     this.#client.close();
   }
 
-  async #try<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<Outcome<T>> {
+  async #try<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<T> {
     const { signal, intervalMs = DEFAULT_INTERVAL_MS } = this.#options;
+    const source = withoutUser(url);
     await pause(this.#nextAt - performance.now(), signal);
     this.requests++;
     let response: HttpResponse | undefined;
     try {
       response = await this.#client.request(url, { headers: this.#headers, signal });
-      return await this.#outcome(response, withoutUser(url), use);
+      return await this.#read(response, source, use);
     } catch (error) {
       checkSignal(signal);
-      const source = withoutUser(url);
       if (error instanceof CutAnswer) {
-        return { error: httpFailure(source, error.message, error), mayRetry: true };
+        throw new Failure(httpFailure(source, error.message, error), true);
       }
-      if (!isMementoMapError(error) || !FAILURES.has(error.code)) throw error;
-      const mayRetry = error.code === "MM_HTTP" && isPassingFault(error);
-      return { error: error.at({ source }), mayRetry };
+      // Other codes are about what was done with the answer.
+      if (!isMementoMapError(error) || !["MM_HTTP", "MM_REFUSED"].includes(error.code)) throw error;
+      const mayPass = error.code === "MM_HTTP" && isPassingFault(error);
+      throw new Failure(error.at({ source }), mayPass);
     } finally {
       await response?.discard();
       this.#nextAt = performance.now() + intervalMs;
     }
   }
 
-  async #outcome<T>(
+  async #read<T>(
     response: HttpResponse,
     source: string,
     use: (answer: Answer) => Promise<T>,
-  ): Promise<Outcome<T>> {
+  ): Promise<T> {
     const { status, headers } = response;
     const coding = codingOf(headers.get("content-encoding") ?? undefined);
     if (coding !== undefined && coding !== "gzip") {
@@ -162,37 +181,23 @@ export class PoliteClient {
     const chunks = coding === undefined ? body : unzipped(body, source);
     if (status >= 200 && status < 300) {
       const end = headers.get("content-length") ?? headers.get("transfer-encoding") ?? coding;
-      const isEndMarked = end !== undefined && end !== null;
-      return { value: await use({ chunks, isEndMarked, source }) };
+      return use({ chunks, isEndMarked: typeof end === "string", source });
     }
     const reason = await startOf(chunks);
     if (status === 404 && /no captures found/i.test(reason)) {
-      return { value: await use({ chunks: watched([]), isEndMarked: true, source }) };
+      return use({ chunks: watched([]), isEndMarked: true, source });
     }
+    const isBusy = isTemporary(status);
     // The first lines of a page in HTML say nothing.
     const isPage = looksLikeHtml(reason);
     const said = reason === "" || isPage ? "" : `: ${quote(reason, 200)}`;
-    const hint =
-      isPage && !isTemporary(status) ? `, with a page in HTML; ${whereTheApiIs(source)}` : "";
-    const name = STATUS_CODES[status] ?? "";
-    return {
-      error: httpFailure(source, `the server answered ${`${status} ${name}`.trim()}${said}${hint}`),
-      mayRetry: isTemporary(status),
-      retryAfter: headers.get("retry-after") ?? undefined,
-    };
+    const hint = isPage && !isBusy ? `, with a page in HTML; ${whereTheApiIs(source)}` : "";
+    const name = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
+    const error = httpFailure(source, `the server answered ${name}${said}${hint}`);
+    const waitMs = retryAfterMs(headers.get("retry-after"), Date.now());
+    throw new Failure(error, isBusy, waitMs);
   }
 }
-
-type Outcome<T> =
-  | { readonly value: T }
-  | {
-      readonly error: MementoMapError;
-      readonly mayRetry: boolean;
-      readonly retryAfter?: string | undefined;
-    };
-
-/** Codes of errors that are about the server, and not about what was done with its answer. */
-const FAILURES: ReadonlySet<string> = new Set(["MM_HTTP", "MM_REFUSED"]);
 
 async function* watched(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -31,8 +31,6 @@ interface ResumeOptions<T extends ResumeNote> {
   readonly interrupt?: Interrupt | undefined;
 }
 
-const READ_BYTES = 1 << 16;
-
 /**
  * A file that grows until it is complete, over several runs.
  *
@@ -46,11 +44,11 @@ export class ResumableFile<T extends ResumeNote> {
   readonly path: string;
   /** Where the next byte goes. */
   end: number;
-  readonly #harvest: string;
   /** What the file was called when it was opened, maybe a link to the target. */
   readonly #name: string;
-  readonly #target: string;
+  readonly #notePath: string;
   readonly #part: FileHandle;
+  readonly #harvest: string;
   readonly #interrupt: Interrupt | undefined;
   readonly #unlock: () => void;
   #isOpen = true;
@@ -63,8 +61,8 @@ export class ResumableFile<T extends ResumeNote> {
     unlock: () => void,
   ) {
     this.#name = name;
-    this.#target = target;
     this.path = partPath(target);
+    this.#notePath = notePath(target);
     this.#part = part;
     this.note = note;
     this.end = note.bytes;
@@ -110,25 +108,13 @@ export class ResumableFile<T extends ResumeNote> {
     this.end = bytes;
   }
 
-  /** The bytes from `from` on, one chunk at a time; each is valid until the next. */
-  async *chunks(from: number = 0): AsyncGenerator<Uint8Array, void, undefined> {
-    const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, this.end - from));
-    for (let at = from; at < this.end;) {
-      const length = Math.min(buffer.length, this.end - at);
-      const { bytesRead } = await this.#checked(this.#part.read(buffer, 0, length, at));
-      if (bytesRead === 0) throw stale(this.path, "became shorter while it was read");
-      at += bytesRead;
-      yield buffer.subarray(0, bytesRead);
-    }
-  }
-
   /** Notes that everything written so far is complete, and what a later run needs to continue. */
   async commit(changes: Omit<T, "bytes">): Promise<void> {
     await this.#checked(this.#part.datasync());
     const note = { ...this.note, ...changes, bytes: this.end };
     this.note = note;
     const stored: StoredNote<T> = { harvest: this.#harvest, note, digest: digest(note) };
-    await writeJson(notePath(this.#target), stored, this.#interrupt);
+    await writeJson(this.#notePath, stored, this.#interrupt);
   }
 
   /**
@@ -150,7 +136,7 @@ export class ResumableFile<T extends ResumeNote> {
   async discard(): Promise<void> {
     await this.#closePart();
     await rm(this.path, { force: true });
-    await rm(notePath(this.#target), { force: true });
+    await rm(this.#notePath, { force: true });
   }
 
   /** @param isEmpty whether there is nothing to resume from. */

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { formatAmount } from "../format.ts";
 import { badInput, MementoMapError, quote } from "../errors.ts";
 import { serverAddress, withoutUser } from "./cdx-request.ts";
@@ -8,7 +9,6 @@ import { ResumableFile, type ResumeNote } from "./resumable-file.ts";
 import { checkSignal } from "../interruption.ts";
 import { surt } from "../surt/uri-to-surt.ts";
 import { Random } from "../bytes/random.ts";
-import { lineBatches } from "../bytes/lines.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
   /** Words to begin with. */
@@ -95,8 +95,7 @@ export async function sampleSearch(
   const resumedLines = file.note.lines;
   try {
     if (file.note.searches > most) throw tooMany(target, file.note.searches);
-    const seen = new Set<string>();
-    for await (const line of linesOf(file)) seen.add(line);
+    const seen = new Set((await readFile(file.path, "utf8")).split("\n"));
     while (file.note.searches < most) {
       const { searches } = file.note;
       const known = [...file.note.words];
@@ -161,16 +160,6 @@ function withWordsOf(captures: readonly FoundCapture[], words: readonly string[]
     }
   }
   return [...all];
-}
-
-/** The lines found so far, and the header. */
-async function* linesOf(file: ResumableFile<SampleNote>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  for await (const { bytes, starts, ends, count } of lineBatches(file.chunks(), {
-    source: file.path,
-  })) {
-    for (let i = 0; i < count; i++) yield decoder.decode(bytes.subarray(starts[i], ends[i]));
-  }
 }
 
 function tooMany(source: string, searches: number): MementoMapError {
