@@ -1,27 +1,21 @@
-import { crc32 } from "node:zlib";
+import { crc32, createInflateRaw, type InflateRaw } from "node:zlib";
+import { ByteWindow } from "../bytes/byte-window.ts";
 import { addDamage, type Damage, type DamageLog, type StreamPart } from "../bytes/damage.ts";
-import {
-  endBehindTrailer,
-  readMember,
-  readTrailer,
-  STEP_BYTES,
-  SteppedInflate,
-  StoredWindow,
-} from "./gzip-member.ts";
 import { systemCode } from "../errors.ts";
 
+/** Stored bytes that are inflated at once. */
+const STEP_BYTES = 1 << 16;
 /** Members of up to this many stored bytes are given whole or not at all. */
 const HELD_BYTES = 1 << 20;
 /** What they inflate to, at most, unless they were made to do harm. */
 const MAX_WITHHELD_BYTES = 1 << 26;
+const TRAILER_BYTES = 8;
 
 /** Why a member cannot be read to its end. */
 interface Fault {
   readonly why: string;
   /** Where that was noticed. */
   readonly offset: number;
-  /** About how many bytes were inflated in vain. */
-  readonly tried: number;
   /** Whether what came before it was given. */
   readonly isGiven: boolean;
   /** What is to be given of the member if no other follows. */
@@ -50,20 +44,23 @@ export async function* soundMembers(
   damage: DamageLog,
 ): AsyncGenerator<StreamPart, void, undefined> {
   const stored = new StoredWindow(chunks);
-  const effort = new SearchEffort();
   let at = 0;
   for (;;) {
     const start = at;
     at = await skipZeros(stored, start);
     if ((await stored.peek(at, 1)).length === 0) return;
-    const end = at === start ? yield* soundMember(stored, start) : behindZeros(at);
+    const end: number | Fault =
+      at === start
+        ? yield* readMember(stored, start)
+        : { why: "zeros come before it", offset: at, isGiven: false };
     if (typeof end === "number") {
       at = end;
       continue;
     }
-    const from = at === start ? start + 1 : at;
-    effort.spend(end.tried);
-    const next = await findMember(stored, Math.max(from, stored.start), effort);
+    stored.triedInVain += end.offset - start;
+    // What failed at once is tried again, in smaller steps, to learn what that costs.
+    const from = end.offset === at ? at : start + 1;
+    const next = await findMember(stored, Math.max(from, stored.start));
     if (next === undefined && end.rest !== undefined) yield* end.rest;
     const skipped = { source, ...described(end, start, next, stored.end) };
     addDamage(damage, skipped);
@@ -74,52 +71,30 @@ export async function* soundMembers(
 }
 
 /** Gives what is sound of a member; returns where it ends, or why it does not. */
-async function* soundMember(
+async function* readMember(
   stored: StoredWindow,
   offset: number,
+  stepBytes: number = STEP_BYTES,
 ): AsyncGenerator<StreamPart, number | Fault, undefined> {
-  const member = await readMember(stored, offset);
-  switch (member.kind) {
-    case "broken":
-      return { why: member.why, offset, isGiven: false, tried: member.tried };
-    case "cut":
-      return {
-        why: NO_END,
-        offset,
-        isGiven: false,
-        tried: STEP_BYTES,
-        rest: [MEMBER, member.bytes],
-      };
-    case "whole":
-      yield MEMBER;
-      yield member.bytes;
-      return member.end;
-    case "long":
-      return yield* longMember(stored, offset, member.dataStart);
+  const headerLength = gzipHeaderLength(await stored.peek(offset, STEP_BYTES));
+  if (headerLength === undefined) {
+    return { why: "there is no gzip header", offset, isGiven: false };
   }
-}
-
-async function* longMember(
-  stored: StoredWindow,
-  offset: number,
-  dataStart: number,
-): AsyncGenerator<StreamPart, number | Fault, undefined> {
+  const dataStart = offset + headerLength;
   const inflate = new SteppedInflate();
   let withheld: StreamPart[] | undefined = [MEMBER];
   let checksum = 0;
   let length = 0;
   let at = dataStart;
-  const fault = (why: string, rest?: readonly StreamPart[]): Fault => ({
-    why,
-    offset: at,
-    tried: at - offset + STEP_BYTES,
-    isGiven: withheld === undefined,
-    rest,
-  });
-  const isFirst = offset === 0;
+  const fault = (why: string, rest?: readonly StreamPart[]): Fault => {
+    const isGiven = withheld === undefined;
+    return { why, offset: at === dataStart ? offset : at, isGiven, rest };
+  };
+  const damaged = (why: string): Fault =>
+    fault(why, offset === 0 && at > dataStart ? withheld : undefined);
   try {
     for (;;) {
-      const bytes = await stored.peek(at, STEP_BYTES);
+      const bytes = await stored.peek(at, stepBytes);
       if (bytes.length === 0) return fault(NO_END, withheld ?? []);
       const { chunks, used, isEnd } = await inflate.take(bytes);
       for (const chunk of chunks) {
@@ -127,12 +102,13 @@ async function* longMember(
         length += chunk.length;
       }
       if (isEnd) {
-        const trailer = await readTrailer(stored, at + used, checksum, length);
         const given = [...(withheld ?? []), ...chunks];
-        if (trailer === "cut") return fault(NO_END, given);
-        if (trailer !== "sound") return fault(trailer, isFirst ? withheld : undefined);
+        const trailer = await stored.peek(at + used, TRAILER_BYTES);
+        if (trailer.length < TRAILER_BYTES) return fault(NO_END, given);
+        if (trailer.readUInt32LE(0) !== checksum) return damaged("incorrect data check");
+        if (trailer.readUInt32LE(4) !== length % 2 ** 32) return damaged("incorrect length check");
         yield* given;
-        return endBehindTrailer(at + used);
+        return at + used + TRAILER_BYTES;
       }
       at += used;
       if (withheld === undefined) {
@@ -144,11 +120,11 @@ async function* longMember(
           withheld = undefined;
         }
       }
-      stored.dropBefore(at - HELD_BYTES);
+      if (withheld === undefined) stored.dropBefore(at - HELD_BYTES);
     }
   } catch (error) {
     if (systemCode(error)?.startsWith("Z_") !== true || !(error instanceof Error)) throw error;
-    return fault(error.message, isFirst ? withheld : undefined);
+    return damaged(error.message);
   } finally {
     inflate.close();
   }
@@ -165,10 +141,6 @@ async function skipZeros(stored: StoredWindow, offset: number): Promise<number> 
     if (bytes.length === 0) return at;
     at += bytes.length;
   }
-}
-
-function behindZeros(offset: number): Fault {
-  return { why: "zeros come before it", offset, isGiven: false, tried: 0 };
 }
 
 function described(
@@ -191,20 +163,23 @@ function described(
 
 const MAGIC = Buffer.of(0x1f, 0x8b, 0x08);
 const SEARCHED_BYTES = 1 << 20;
+/** Small, so that little is inflated of what cannot be read. */
+const SEARCH_STEP_BYTES = 1 << 12;
+/** What may be inflated in vain: so much at first, and so many times the bytes that were passed. */
+const FIRST_IN_VAIN = 1 << 24;
+const TIMES_IN_VAIN = 16;
 
 /**
  * Finds the next gzip member at or behind an offset: bytes that look like one by chance, or are one
- * that is damaged too, do not inflate. Lets go of what was searched. Undefined if there is none, or
- * none within the effort that is left.
+ * that is damaged too, do not inflate. Undefined if there is none. Lets go of what was searched.
+ *
+ * What is damaged by accident stays far below the bound of what is tried. In a file that was made to do
+ * harm, where members that fail late begin every few bytes, those beyond it are skipped untried.
  */
-export async function findMember(
-  stored: StoredWindow,
-  offset: number,
-  effort: SearchEffort,
-): Promise<number | undefined> {
+async function findMember(stored: StoredWindow, offset: number): Promise<number | undefined> {
   let from = offset;
   for (;;) {
-    from = Math.max(from, effort.nextTry);
+    from = Math.max(from, Math.ceil((stored.triedInVain - FIRST_IN_VAIN) / TIMES_IN_VAIN));
     const bytes = await stored.peek(from, SEARCHED_BYTES);
     const found = bytes.indexOf(MAGIC);
     if (found === -1) {
@@ -212,40 +187,122 @@ export async function findMember(
       from += SEARCHED_BYTES - MAGIC.length + 1;
     } else {
       from += found;
-      const member = await readMember(stored, from);
-      if (member.kind === "whole" || member.kind === "long") return from;
-      effort.spend(member.kind === "broken" ? member.tried : STEP_BYTES);
+      if (await canBeRead(stored, from)) return from;
       from += 1;
     }
     stored.dropBefore(from);
   }
 }
 
-/** How many times the bytes of a file may be inflated in vain. */
-const TIMES = 16;
-/** What may be inflated in vain at first. */
-const ALLOWANCE = 1 << 24;
-/** What a try costs at least: to begin one takes as long as to inflate so much. */
-const TRY_BYTES = 1 << 12;
+/** Whether a member is whole, or sound for two steps: its header takes one at most. */
+async function canBeRead(stored: StoredWindow, offset: number): Promise<boolean> {
+  const member = readMember(stored, offset, SEARCH_STEP_BYTES);
+  const { done, value } = await member.next();
+  await member.return(0);
+  // It ends without giving anything only where there is a fault.
+  const sound = done === true && typeof value === "object" ? value.offset - offset : undefined;
+  if (sound === undefined || sound >= 2 * STEP_BYTES) return true;
+  stored.triedInVain += sound + SEARCH_STEP_BYTES;
+  return false;
+}
 
-/**
- * Bounds the work of looking for gzip members that can be read: what looks like one, and fails after
- * much of it was inflated, may begin every few bytes of a file that was made to do harm.
- *
- * What is damaged by accident stays far below the bound. Beyond it, what looks like a member is
- * skipped untried, until enough of the file has been passed.
- */
-export class SearchEffort {
-  /** Stored bytes that were inflated in vain. */
-  spent = 0;
+const FIXED_HEADER_BYTES = 10;
+const HAS_HEADER_CRC = 2;
+const HAS_EXTRA = 4;
+const HAS_NAME = 8;
+const HAS_COMMENT = 16;
+const RESERVED_FLAGS = 0xe0;
 
-  /** Notes a try in which this many stored bytes were inflated in vain. */
-  spend(bytes: number): void {
-    this.spent += Math.max(bytes, TRY_BYTES);
+/** How long the header is with which a member begins; undefined if there is none, or not all of it. */
+function gzipHeaderLength(bytes: Buffer): number | undefined {
+  const flags = bytes[3];
+  if (bytes.length < FIXED_HEADER_BYTES || (flags & RESERVED_FLAGS) !== 0) return undefined;
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
+  let at = FIXED_HEADER_BYTES;
+  if ((flags & HAS_EXTRA) !== 0) {
+    if (bytes.length < at + 2) return undefined;
+    at += 2 + bytes.readUInt16LE(at);
+  }
+  for (const flag of [HAS_NAME, HAS_COMMENT]) {
+    if ((flags & flag) === 0) continue;
+    const zero = bytes.indexOf(0, at);
+    if (zero === -1) return undefined;
+    at = zero + 1;
+  }
+  if ((flags & HAS_HEADER_CRC) !== 0) {
+    if (bytes.length < at + 2) return undefined;
+    if (bytes.readUInt16LE(at) !== crc32(bytes.subarray(0, at)) % 2 ** 16) return undefined;
+    at += 2;
+  }
+  return at <= bytes.length ? at : undefined;
+}
+
+/** A stream that can be looked into at any offset behind those that were let go. */
+class StoredWindow extends ByteWindow {
+  /** How many stored bytes were inflated of members that cannot be read. */
+  triedInVain = 0;
+  readonly #iterator: AsyncIterator<Uint8Array>;
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    super();
+    this.#iterator = chunks[Symbol.asyncIterator]();
   }
 
-  /** The first offset at which the next try may be. */
-  get nextTry(): number {
-    return Math.max(0, Math.ceil((this.spent - ALLOWANCE) / TIMES));
+  /** The bytes at an offset; fewer than `length` only at the end of the stream. */
+  async peek(offset: number, length: number): Promise<Buffer> {
+    while (offset + length > this.end) {
+      const next = await this.#iterator.next();
+      if (next.done === true) break;
+      this.add(next.value);
+    }
+    const bytes = this.slice(offset, offset + length);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+}
+
+/** What came of a step. */
+interface InflateStep {
+  readonly chunks: readonly Uint8Array[];
+  /** Stored bytes of the step that belong to the data; all of them unless it ends. */
+  readonly used: number;
+  readonly isEnd: boolean;
+}
+
+/**
+ * Inflates data step by step. What a step gives depends on the steps only, as all of a step that
+ * fails is lost; a stream of node:zlib loses what nobody has read yet.
+ */
+class SteppedInflate {
+  readonly #decoder: InflateRaw = createInflateRaw({ chunkSize: STEP_BYTES });
+
+  /** Takes stored bytes. Passes on the error of the decoder, which is useless then. */
+  async take(bytes: Uint8Array): Promise<InflateStep> {
+    const decoder = this.#decoder;
+    const before = decoder.bytesWritten;
+    const chunks: Uint8Array[] = [];
+    const collect = (): void => {
+      // A zlib stream is not in object mode.
+      const read = (): Uint8Array | null => decoder.read() as Uint8Array | null;
+      for (let chunk = read(); chunk !== null; chunk = read()) chunks.push(chunk);
+    };
+    const isEnd = await new Promise<boolean>((resolve, reject) => {
+      decoder.on("readable", collect);
+      decoder.once("error", reject);
+      // Where bytes are left over at the end of the data, they count as never written.
+      decoder.once("end", () => {
+        resolve(true);
+      });
+      decoder.write(bytes, (error) => {
+        if (error instanceof Error) return;
+        collect();
+        resolve(false);
+      });
+    });
+    decoder.removeAllListeners("readable").removeAllListeners("error").removeAllListeners("end");
+    return { chunks, used: decoder.bytesWritten - before, isEnd };
+  }
+
+  close(): void {
+    this.#decoder.destroy();
   }
 }

@@ -2,8 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { isChunk, newDamageLog } from "../../src/bytes/damage.ts";
 import { warcRows } from "../../src/input/warc.ts";
-import { findMember, SearchEffort, soundMembers } from "../../src/files/gzip-members.ts";
-import { StoredWindow } from "../../src/files/gzip-member.ts";
+import { soundMembers } from "../../src/files/gzip-members.ts";
 import { chunked } from "../support/chunked.ts";
 import { cpuTime } from "../support/cpu-time.ts";
 
@@ -64,22 +63,6 @@ describe("inputs that were made to take long", () => {
       );
     });
     expect(times).toBeLessThan(LINEAR);
-  });
-
-  it("bounds what is inflated in search of a member that can be read", async () => {
-    for (const count of [20_000, 80_000]) {
-      const bytes = Buffer.concat(Array.from({ length: count }, () => FALSE_HEAD));
-      const effort = new SearchEffort();
-      const stored = new StoredWindow(chunked(bytes, [CHUNK_BYTES]));
-      let from = 0;
-      for (;;) {
-        const found = await findMember(stored, from, effort);
-        if (found === undefined) break;
-        effort.spend(CHUNK_BYTES);
-        from = found + 1;
-      }
-      expect(effort.spent).toBeLessThan(16 * bytes.length + (1 << 24) + 2 * CHUNK_BYTES);
-    }
   });
 
   it("passes over false starts of gzip members in linear time, and finds what comes behind", async () => {
