@@ -281,9 +281,7 @@ class SteppedInflate {
     const before = decoder.bytesWritten;
     const chunks: Uint8Array[] = [];
     const collect = (): void => {
-      // A zlib stream is not in object mode.
-      const read = (): Uint8Array | null => decoder.read() as Uint8Array | null;
-      for (let chunk = read(); chunk !== null; chunk = read()) chunks.push(chunk);
+      for (let chunk = read(decoder); chunk !== null; chunk = read(decoder)) chunks.push(chunk);
     };
     const isEnd = await new Promise<boolean>((resolve, reject) => {
       decoder.on("readable", collect);
@@ -305,4 +303,9 @@ class SteppedInflate {
   close(): void {
     this.#decoder.destroy();
   }
+}
+
+/** What is ready. */
+function read(decoder: InflateRaw): Uint8Array | null {
+  return decoder.read() as Uint8Array | null; // a zlib stream is not in object mode
 }
