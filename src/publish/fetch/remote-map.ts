@@ -22,9 +22,9 @@ export interface Traffic {
 /** A map on a server, looked up by requests for parts of it. */
 export interface RemoteMap {
   readonly lookup: SourceLookup;
-  traffic(): Traffic;
+  readonly traffic: () => Traffic;
   /** The map, or its pages from the first to the last. */
-  sources(signal?: AbortSignal): AsyncIterable<ByteSource> | Iterable<ByteSource>;
+  readonly sources: (signal?: AbortSignal) => AsyncIterable<ByteSource> | Iterable<ByteSource>;
 }
 
 /**
