@@ -3,17 +3,8 @@ import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR, ZERO } from "../bytes/bytes.
 import { MementoMapError } from "../errors.ts";
 import { checkSignal } from "../interruption.ts";
 import { ABSENT, Filters, UNLOADED } from "../packed/filters.ts";
+import { finishHigh, finishLow, NameHash } from "../packed/name-hash.ts";
 import {
-  extendA,
-  extendB,
-  finishHigh,
-  finishLow,
-  NameHash,
-  START_A,
-  START_B,
-} from "../packed/name-hash.ts";
-import {
-  type Descriptor,
   FLAG,
   headersOf,
   MAX_DEPTH,
@@ -48,80 +39,44 @@ const SLICE_BYTES = 256 * 1024;
  */
 class KeyStates {
   /** The key that they are of; it may be another one that is read into the same object since. */
-  key: Key | undefined;
-  isPathRead = false;
+  #key: Key | undefined;
+  #isPathRead = false;
   /** By depth, the state behind each folder; at 0 behind the host with its parenthesis. */
-  foldersA: Int32Array = new Int32Array(64);
-  foldersB: Int32Array = new Int32Array(64);
-  /** Behind the page and behind the whole key. */
-  pageA = 0;
-  pageB = 0;
-  wholeA = 0;
-  wholeB = 0;
+  readonly folders: NameHash[] = [new NameHash()];
+  readonly page = new NameHash();
+  /** Behind the page with its query. */
+  readonly whole = new NameHash();
 
   /** Reads the host; of a key without one, nothing. */
-  readHost(key: Key): void {
-    const { bytes, hostEnd } = key;
-    let a = START_A;
-    let b = START_B;
-    for (let at = 0; at <= hostEnd; at++) {
-      const byte = bytes[at];
-      a = extendA(a, byte);
-      b = extendB(b, byte);
-    }
-    this.key = key;
-    this.isPathRead = false;
-    this.foldersA[0] = a;
-    this.foldersB[0] = b;
+  readHost(key: Key): NameHash {
+    this.#key = key;
+    this.#isPathRead = false;
+    return this.folders[0].reset().extend(key.bytes, 0, key.hostEnd + 1);
   }
 
-  readPath(key: Key): void {
-    if (this.key !== key) this.readHost(key);
-    if (this.isPathRead) return;
-    this.isPathRead = true;
+  readPath(key: Key): this {
+    if (this.#key !== key) this.readHost(key);
+    if (this.#isPathRead) return this;
+    this.#isPathRead = true;
     const { bytes, depth, folderEnds, pageEnd, length } = key;
-    if (depth >= this.foldersA.length) {
-      this.foldersA = enlarged(this.foldersA, 2 * depth);
-      this.foldersB = enlarged(this.foldersB, 2 * depth);
-    }
-    const { foldersA, foldersB } = this;
-    let a = foldersA[0];
-    let b = foldersB[0];
+    const { folders } = this;
+    let state = folders[0];
     let at = key.hostEnd + 1;
     for (let folder = 1; folder <= depth; folder++) {
-      for (const end = folderEnds[folder]; at < end; at++) {
-        const byte = bytes[at];
-        a = extendA(a, byte);
-        b = extendB(b, byte);
-      }
-      foldersA[folder] = a;
-      foldersB[folder] = b;
+      if (folder === folders.length) folders.push(new NameHash());
+      const end = folderEnds[folder];
+      state = folders[folder].resume(state).extend(bytes, at, end);
+      at = end;
     }
-    for (; at < pageEnd; at++) {
-      const byte = bytes[at];
-      a = extendA(a, byte);
-      b = extendB(b, byte);
-    }
-    this.pageA = a;
-    this.pageB = b;
-    for (; at < length; at++) {
-      const byte = bytes[at];
-      a = extendA(a, byte);
-      b = extendB(b, byte);
-    }
-    this.wholeA = a;
-    this.wholeB = b;
+    this.page.resume(state).extend(bytes, at, pageEnd);
+    this.whole.resume(this.page).extend(bytes, pageEnd, length);
+    return this;
   }
-}
-
-function enlarged(old: Int32Array, length: number): Int32Array {
-  const larger = new Int32Array(length);
-  larger.set(old);
-  return larger;
 }
 
 const STATES = new KeyStates();
-const HASH = new NameHash();
+/** Of a name that is not on the way to the key. */
+const NAME = new NameHash();
 
 /**
  * A packed map: the names that cover a key are asked for in its filters. It may say of what is not held that it
@@ -152,7 +107,9 @@ export class PackedLookup extends SourceLookup {
     this.readsQueries = header.queries;
     this.filters = filters;
     this.#source = source;
-    this.#descriptors = Uint8Array.from(descriptors.flatMap(bytesOfDescriptor));
+    this.#descriptors = Uint8Array.from(
+      descriptors.flatMap(({ exact, wildcards, flags, width }) => [exact, wildcards, flags, width]),
+    );
     this.#hasTable = header.table.fingerprint > 0;
     this.#descriptorBits = header.table.descriptor;
     this.#spreads = labelMask(header.hostSpreads);
@@ -237,8 +194,7 @@ export class PackedLookup extends SourceLookup {
   }
 
   open(key: Key): number {
-    STATES.readHost(key);
-    const host = this.#host(STATES.foldersA[0], STATES.foldersB[0]);
+    const host = this.#host(STATES.readHost(key));
     if (host === UNLOADED) return MISSING;
     key.host = host;
     key.spreads = this.#spreads;
@@ -293,36 +249,22 @@ export class PackedLookup extends SourceLookup {
   #askPage(key: Key, form: Form): number {
     const { host } = key;
     if (host === ABSENT) return ABSENT;
-    STATES.readPath(key);
+    const { page, whole } = STATES.readPath(key);
     const at = this.#placeOf(host);
-    const descriptors = this.#descriptors;
-    if (key.hostEnd < 0) return this.#askOpaque(form, host);
-    const { depth } = key;
-    const flags = descriptors[at + FLAGS];
+    const flags = this.#descriptors[at + FLAGS];
+    const hasHost = key.hostEnd >= 0;
+    // Keys without a host are rows of depth 1 of a host without a name.
+    const depth = hasHost ? key.depth : 1;
+    const isExact = (this.#descriptors[at + EXACT] & bitOfDepth(depth)) !== 0;
     const mayBeVoid = (flags & FLAG.voids) !== 0;
     if (form === FORM.anyQuery) {
-      const { pageA, pageB } = STATES;
-      const isRow = (flags & FLAG.anyQuery) !== 0;
-      return this.#askAny(pageA, pageB, QUESTION, isRow, mayBeVoid, host);
+      const isRow = hasHost ? (flags & FLAG.anyQuery) !== 0 : isExact;
+      return this.#ask(anyBehind(page, QUESTION), isRow, mayBeVoid, host);
     }
     const hasQuery = key.pageEnd < key.length;
     if (!hasQuery && depth === 0 && (flags & FLAG.home) !== 0) return ROW_HIT;
-    const bit = 1 << (depth < MAX_DEPTH ? depth : MAX_DEPTH);
-    const isRow = hasQuery ? (flags & FLAG.query) !== 0 : (descriptors[at + EXACT] & bit) !== 0;
-    return this.#ask(STATES.wholeA, STATES.wholeB, isRow, mayBeVoid, host);
-  }
-
-  /** Keys without a host are rows of depth 1 of a host without a name. */
-  #askOpaque(form: Form, host: number): number {
-    const at = this.#placeOf(host);
-    const isRow = (this.#descriptors[at + EXACT] & 2) !== 0;
-    const mayBeVoid = (this.#descriptors[at + FLAGS] & FLAG.voids) !== 0;
-    if (form !== FORM.anyQuery) {
-      return this.#ask(STATES.wholeA, STATES.wholeB, isRow, mayBeVoid, host);
-    }
-    const a = extendA(extendA(STATES.pageA, QUESTION), STAR);
-    const b = extendB(extendB(STATES.pageB, QUESTION), STAR);
-    return this.#ask(a, b, isRow, mayBeVoid, host);
+    const isRow = hasQuery && hasHost ? (flags & FLAG.query) !== 0 : isExact;
+    return this.#ask(whole, isRow, mayBeVoid, host);
   }
 
   #askFolder(key: Key, folder: number): number {
@@ -330,12 +272,9 @@ export class PackedLookup extends SourceLookup {
     const at = this.#placeOf(host);
     const flags = this.#descriptors[at + FLAGS];
     if (folder === 0 && (flags & FLAG.all) !== 0) return ROW_HIT;
-    STATES.readPath(key);
-    const bit = 1 << (folder < MAX_DEPTH ? folder : MAX_DEPTH);
-    const isRow = (this.#descriptors[at + WILDCARDS] & bit) !== 0;
-    const mayBeVoid = (flags & FLAG.voids) !== 0;
-    const { foldersA, foldersB } = STATES;
-    return this.#askAny(foldersA[folder], foldersB[folder], SLASH, isRow, mayBeVoid, host);
+    const isRow = (this.#descriptors[at + WILDCARDS] & bitOfDepth(folder)) !== 0;
+    const name = anyBehind(STATES.readPath(key).folders[folder], SLASH);
+    return this.#ask(name, isRow, (flags & FLAG.voids) !== 0, host);
   }
 
   /** Asks for `X,*)/path` or `X,*`. */
@@ -344,28 +283,22 @@ export class PackedLookup extends SourceLookup {
     form: Form,
     label: number,
   ): number {
-    const name = HASH.reset().extend(bytes, 0, labelEnds[label]).extendByte(COMMA).extendByte(STAR);
+    const name = anyBehind(NAME.reset().extend(bytes, 0, labelEnds[label]), COMMA);
     if (form === FORM.hostsBelow) {
-      if (!this.#hasTable) return this.#ask(name.a, name.b, true, true, 0);
-      if (this.#isVoid(name.a, name.b)) return VOID_HIT;
-      const domain = this.#host(name.a, name.b);
+      if (!this.#hasTable) return this.#ask(name, true, true, 0);
+      if (this.#isVoid(name)) return VOID_HIT;
+      const domain = this.#host(name);
       return domain < 0 ? domain : ROW_HIT;
     }
-    name.extendByte(CLOSE_PAREN);
-    const known = this.#host(name.a, name.b);
-    if (known === UNLOADED) return UNLOADED;
-    const isKnown = known >= 0;
-    const domain = isKnown ? known : 0;
-    if (form === FORM.spread) {
-      name.extend(bytes, hostEnd + 1, length);
-      return this.#ask(name.a, name.b, isKnown, true, domain);
-    }
-    name.extend(bytes, hostEnd + 1, pageEnd);
-    return this.#askAny(name.a, name.b, QUESTION, isKnown, true, domain);
+    const domain = this.#host(name.extendByte(CLOSE_PAREN));
+    if (domain === UNLOADED) return UNLOADED;
+    name.extend(bytes, hostEnd + 1, form === FORM.spread ? length : pageEnd);
+    if (form === FORM.spreadAnyQuery) anyBehind(name, QUESTION);
+    return this.#ask(name, domain >= 0, true, Math.max(0, domain));
   }
 
   /** What the table says of a host, not negative; ABSENT or UNLOADED. */
-  #host(a: number, b: number): number {
+  #host({ a, b }: NameHash): number {
     // Without a table all hosts have one descriptor.
     if (!this.#hasTable) return 0;
     const low = finishLow(a, b);
@@ -379,45 +312,36 @@ export class PackedLookup extends SourceLookup {
     return DESCRIPTOR * (host & ((1 << this.#descriptorBits) - 1));
   }
 
-  /** Asks for the name that a separator and a star end. */
-  #askAny(
-    a: number,
-    b: number,
-    separator: number,
-    isRow: boolean,
-    mayBeVoid: boolean,
-    host: number,
-  ): number {
-    const nameA = extendA(extendA(a, separator), STAR);
-    const nameB = extendB(extendB(b, separator), STAR);
-    return this.#ask(nameA, nameB, isRow, mayBeVoid, host);
-  }
-
   /** A hit, ABSENT or UNLOADED. */
-  #ask(a: number, b: number, isRow: boolean, mayBeVoid: boolean, host: number): number {
-    if (mayBeVoid && this.#isVoid(a, b)) return VOID_HIT;
+  #ask(name: NameHash, isRow: boolean, mayBeVoid: boolean, host: number): number {
+    if (mayBeVoid && this.#isVoid(name)) return VOID_HIT;
     if (!isRow) return ABSENT;
     const width = this.#descriptors[this.#placeOf(host) + WIDTH];
-    const low = finishLow(a, b);
-    const found = this.filters.row(low, finishHigh(b, low), width);
+    const low = finishLow(name.a, name.b);
+    const found = this.filters.row(low, finishHigh(name.b, low), width);
     return found < 0 ? found : ROW_HIT;
   }
 
-  #isVoid(a: number, b: number): boolean {
+  #isVoid({ a, b }: NameHash): boolean {
     if (this.header.voids === 0) return false;
     const low = finishLow(a, b);
     return this.filters.isVoid(low, finishHigh(b, low));
   }
 }
 
+/** The name that goes on with a separator and a star; valid until another is made. */
+function anyBehind(state: NameHash, separator: number): NameHash {
+  return NAME.resume(state).extendByte(separator).extendByte(STAR);
+}
+
+/** The bit of a depth in a descriptor; the last one stands for all from there on. */
+function bitOfDepth(depth: number): number {
+  return 1 << (depth < MAX_DEPTH ? depth : MAX_DEPTH);
+}
+
 /** Frequencies: one that is not known, and none. */
 const UNKNOWN = Uint8Array.of(SLASH);
 const NOTHING = Uint8Array.of(ZERO);
-
-function bytesOfDescriptor(one: Descriptor): number[] {
-  const { exact, wildcards, flags, width } = one;
-  return [exact, wildcards, flags, width];
-}
 
 /** Numbers of labels, as bits from 1 on, as a mask of a key, whose labels are counted from 0. */
 function labelMask(counts: number): number {

@@ -44,7 +44,7 @@ export class NameHash {
   }
 
   /** Goes on from a state that was read earlier. */
-  resume(a: number, b: number): this {
+  resume({ a, b }: NameHash): this {
     this.a = a;
     this.b = b;
     return this;
