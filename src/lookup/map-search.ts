@@ -7,7 +7,7 @@ import type { Key } from "../surt/lookup-key.ts";
 import { foreignSpellings } from "../surt/spelling.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import { PageRange, readMapHead, refuseCut } from "../ukvs/head.ts";
-import { columnEnd, type DatetimeRange, unsortedMap } from "../ukvs/record.ts";
+import { columnEnd, type DatetimeRange, notSorted } from "../ukvs/record.ts";
 import { lineEnd, readRow, Row, type RowLayout, rowLayout, type RowRange } from "../ukvs/row.ts";
 import { decide, type KeyAnswer, verdictOf } from "./decide.ts";
 import { type KeyFinder, type LookupOptions, lookupPeriod, SourceLookup } from "./map-lookup.ts";
@@ -398,7 +398,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     if (before === undefined) return;
     if (compareRanges(before, 0, before.length, key, 0, key.length) <= 0) return;
     const [previous, text] = [before, key].map((one) => byteString(one, 0, one.length));
-    throw unsortedMap(text, previous, { source: this.#source.name });
+    throw notSorted(1, text, previous, { source: this.#source.name });
   }
 }
 

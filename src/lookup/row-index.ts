@@ -6,7 +6,7 @@ import { plainHostEnd, plainPathEnd } from "../surt/plain-key.ts";
 import { ownSpelling } from "../surt/spelling.ts";
 import { checkSize } from "../ukvs/header.ts";
 import { type MapHead, mapHeadOf, refuseCut } from "../ukvs/head.ts";
-import { unsortedMap } from "../ukvs/record.ts";
+import { notSorted } from "../ukvs/record.ts";
 import { respelled } from "./respelled.ts";
 import {
   checkFrequency,
@@ -313,7 +313,7 @@ export class RowIndex {
   #unsorted(row: number, last: number): MementoMapError {
     const bytes = this.bytes;
     const [key, previous] = [row, last].map((at) => byteString(bytes, at, keyEndAt(bytes, at)));
-    return unsortedMap(key, previous, this.#position(row));
+    return notSorted(1, key, previous, this.#position(row));
   }
 
   #position(row: number): { source: string; line: number } {

@@ -96,7 +96,7 @@ export async function eachRow(reader: UkvsReader, name: string, visit: VisitRow)
     const order = last.compare(bytes, start, keyEnd);
     if (order < 0) {
       const key = decoder.decode(bytes.subarray(start, keyEnd));
-      throw notSorted(key, last.text(), { source: name, line: row.line });
+      throw notSorted(1, key, last.text(), { source: name, line: row.line });
     }
     requireFrequency(row, name);
     visit(row, order > 0, last.shared);

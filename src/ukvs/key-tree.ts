@@ -7,7 +7,7 @@ import {
   SLASH,
   STAR,
 } from "../bytes/bytes.ts";
-import { MementoMapError, quote } from "../errors.ts";
+import { notSorted } from "./record.ts";
 
 /**
  * Stands in place of the `?` of keys in a map with queries, as the tree has them: it sorts below every
@@ -406,17 +406,11 @@ export class TreeWalk<Node extends TreeNode<Node>> {
 }
 
 /**
- * Complains about a row whose key is not behind the last one.
+ * Refuses a row whose key does not come after the last one.
  *
- * @param order negative if it comes before the last key, 0 if it is the same
+ * @param order 0 if it is the same
  * @throws MM_NOT_SORTED
  */
 export function rejectOrder(order: number, key: Uint8Array, last: string): never {
-  const text = quote(new TextDecoder().decode(key));
-  throw new MementoMapError(
-    "MM_NOT_SORTED",
-    order === 0
-      ? `key ${text} occurs twice; "mementomap merge" adds such rows up`
-      : `key ${text} comes after ${quote(last)}; "mementomap merge" sorts a map`,
-  );
+  throw notSorted(order, new TextDecoder().decode(key), last);
 }

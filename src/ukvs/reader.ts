@@ -1,16 +1,9 @@
 import { compareWithin, markLength } from "../bytes/bytes.ts";
-import { type LineBatch, lineBatches, lineBytes, type LineOptions } from "../bytes/lines.ts";
-import { isMementoMapError, located, MementoMapError, type Position } from "../errors.ts";
-import {
-  compareColumns,
-  duplicateKey,
-  LastKey,
-  notSorted,
-  parseRecord,
-  type UkvsRecord,
-} from "./record.ts";
+import { type LineBatch, lineBatches, type LineOptions } from "../bytes/lines.ts";
+import { isMementoMapError, located, MementoMapError } from "../errors.ts";
+import { compareColumns, LastKey, notSorted, parseRecord, type UkvsRecord } from "./record.ts";
 import { HeadReader } from "./head.ts";
-import { checkSize, type Fields, isMap, type UkvsHeaders } from "./header.ts";
+import { checkSize, isMap, type UkvsHeaders } from "./header.ts";
 import { readRow, Row } from "./row.ts";
 import { interruptibleChunks } from "../interruption.ts";
 
@@ -36,51 +29,6 @@ export interface RecordBatch {
   readonly lines: Float64Array;
 }
 
-/** Finds the columns of record lines. Keeps the offsets of one batch, in arrays that it uses again. */
-class RecordIndex {
-  readonly #fields: Fields;
-  readonly #source: string;
-  readonly #row = new Row();
-  #arrays = allocate(1024);
-
-  constructor(fields: Fields, source: string) {
-    this.#fields = fields;
-    this.#source = source;
-  }
-
-  /**
-   * The records on the lines of a batch from line `from` of it on, without blank lines.
-   *
-   * @throws as `readRow`, with the position.
-   */
-  records(lines: LineBatch, from: number): RecordBatch {
-    if (lines.count > this.#arrays.lines.length) this.#arrays = allocate(lines.count * 2);
-    const { bytes, offset, starts, ends, firstLine } = lines;
-    const arrays = this.#arrays;
-    const { keyStarts, keyEnds, tupleEnds, restStarts, restEnds, lines: lineNumbers } = arrays;
-    const row = this.#row;
-    let count = 0;
-    let i = from;
-    try {
-      for (; i < lines.count; i++) {
-        if (!readRow(bytes, starts[i], ends[i], this.#fields, row)) continue;
-        keyStarts[count] = row.start;
-        keyEnds[count] = row.keyEnd;
-        tupleEnds[count] = row.tupleEnd;
-        restStarts[count] = row.restStart;
-        restEnds[count] = row.end;
-        lineNumbers[count] = firstLine + i;
-        count++;
-      }
-    } catch (error) {
-      throw isMementoMapError(error)
-        ? error.at({ source: this.#source, line: firstLine + i })
-        : error;
-    }
-    return { bytes, offset, count, ...arrays };
-  }
-}
-
 type Arrays = Omit<RecordBatch, "bytes" | "offset" | "count">;
 
 function allocate(length: number): Arrays {
@@ -94,21 +42,9 @@ function allocate(length: number): Arrays {
   };
 }
 
-/** A key tuple that the record before has too. */
-export interface DuplicateKey {
-  /** The key columns as written. */
-  readonly key: string;
-  readonly position: Position;
-}
-
 export interface ReadUkvsOptions extends LineOptions {
-  /** Whether keys out of byte order are an error. Default true. */
+  /** Whether keys out of byte order are an error, and in a MementoMap keys that occur twice. Default true. */
   readonly checkOrder?: boolean;
-  /**
-   * Called for each record whose keys are all those of the record before. Without it such a record
-   * is an error in a MementoMap, and none in other files.
-   */
-  readonly onDuplicate?: (duplicate: DuplicateKey) => void;
   /** Whether to refuse a file that is not of the size its `!size` states. Default true. */
   readonly checkSize?: boolean | undefined;
   /** Ends the reading with MM_INTERRUPTED when it is aborted. */
@@ -142,53 +78,29 @@ export async function readUkvs(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: ReadUkvsOptions = {},
 ): Promise<UkvsReader> {
-  const source = options.source ?? "input";
-  const input = new CountedBytes(interruptibleChunks(chunks, options.signal));
-  const lines = lineBatches(input.chunks(), options);
-  const head = new HeadReader(source);
-  let bytesRead = 0;
+  const lines = lineBatches(interruptibleChunks(chunks, options.signal), options);
+  const head = new HeadReader(options.source ?? "input");
+  let end = 0;
   try {
     for (;;) {
       const { value: batch, done } = await lines.next();
+      if (batch !== undefined) end = batch.offset + batch.bytes.length;
       let from = 0;
       for (; batch !== undefined && from < batch.count; from++) {
-        const { bytes, starts, ends, firstLine } = batch;
-        bytesRead += lineBytes(batch, from);
+        const { bytes, offset, starts, ends, count, firstLine } = batch;
         if (firstLine + from === 1) starts[from] += markLength(bytes.subarray(starts[from]));
-        if (!head.take(bytes, starts[from], ends[from], bytesRead)) break;
+        const next = from + 1 < count ? offset + starts[from + 1] : end;
+        if (!head.take(bytes, starts[from], ends[from], next)) break;
       }
       if (done !== true && from === batch.count) continue;
       const { headers, bodyOffset } = head.headers();
       const pending = done === true ? undefined : { batch, from };
-      return new UkvsReader(headers, lines, { input, bodyOffset }, options, pending);
+      return new UkvsReader(headers, { lines, bodyOffset, end, pending }, options);
     }
   } catch (error) {
     await lines.return();
     throw error;
   }
-}
-
-/** Counts the bytes of an input. */
-class CountedBytes {
-  total = 0;
-  readonly #chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-
-  constructor(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
-    this.#chunks = chunks;
-  }
-
-  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of this.#chunks) {
-      this.total += chunk.length;
-      yield chunk;
-    }
-  }
-}
-
-/** An input whose records begin at `bodyOffset`. */
-interface ReadInput {
-  readonly input: CountedBytes;
-  readonly bodyOffset: number;
 }
 
 /** Lines of a batch that are not headers, from `from` on. */
@@ -197,29 +109,30 @@ interface PendingLines {
   readonly from: number;
 }
 
+/** The rest of an input, of which the bytes before `end` were read; its records begin at `bodyOffset`. */
+interface RestOfInput {
+  readonly lines: AsyncGenerator<LineBatch, void, undefined>;
+  readonly bodyOffset: number;
+  readonly end: number;
+  readonly pending: PendingLines | undefined;
+}
+
 /** A file whose headers are read. Made by `readUkvs`. */
 export class UkvsReader {
   readonly headers: UkvsHeaders;
-  readonly #lines: AsyncGenerator<LineBatch, void, undefined>;
-  readonly #read: ReadInput;
+  readonly #rest: RestOfInput;
   readonly #options: ReadUkvsOptions;
   readonly #source: string;
-  #pending: PendingLines | undefined;
+  readonly #row = new Row();
+  /** The offsets of one batch, which are used again. */
+  #arrays = allocate(1024);
   #isRead = false;
 
-  constructor(
-    headers: UkvsHeaders,
-    lines: AsyncGenerator<LineBatch, void, undefined>,
-    read: ReadInput,
-    options: ReadUkvsOptions,
-    pending?: PendingLines,
-  ) {
+  constructor(headers: UkvsHeaders, rest: RestOfInput, options: ReadUkvsOptions) {
     this.headers = headers;
-    this.#lines = lines;
-    this.#read = read;
+    this.#rest = rest;
     this.#options = options;
     this.#source = options.source ?? "input";
-    this.#pending = pending;
   }
 
   /**
@@ -236,20 +149,20 @@ export class UkvsReader {
       throw new MementoMapError("MM_USAGE", "the records were read already; open the input again");
     }
     this.#isRead = true;
-    const index = new RecordIndex(this.headers.fields, this.#source);
+    let { end } = this.#rest;
     const last = new LastKey(this.headers.fields.keys.length);
     let count = 0;
     try {
       for await (const { batch, from } of this.#recordLines()) {
-        const records = index.records(batch, from);
+        end = batch.offset + batch.bytes.length;
+        const records = this.#records(batch, from);
         if (records.count === 0) continue;
-        this.#checkOrder(records, last);
+        if (this.#options.checkOrder !== false) this.#checkOrder(records, last);
         count += records.count;
         yield records;
       }
       if (this.#options.checkSize !== false) {
-        const { input, bodyOffset } = this.#read;
-        const found = { bytes: input.total - bodyOffset, records: count };
+        const found = { bytes: end - this.#rest.bodyOffset, records: count };
         checkSize(this.headers.size, found, this.#source);
       }
     } finally {
@@ -276,20 +189,50 @@ export class UkvsReader {
   /** Lets go of the input. Reading to the end, or leaving the loop, does so too. */
   async close(): Promise<void> {
     this.#isRead = true;
-    await this.#lines.return();
+    await this.#rest.lines.return();
   }
 
   async *#recordLines(): AsyncGenerator<PendingLines, void, undefined> {
-    const pending = this.#pending;
-    this.#pending = undefined;
+    const { pending, lines } = this.#rest;
     if (pending !== undefined) yield pending;
-    for await (const batch of this.#lines) yield { batch, from: 0 };
+    for await (const batch of lines) yield { batch, from: 0 };
+  }
+
+  /**
+   * The records on the lines of a batch from line `from` of it on, without blank lines.
+   *
+   * @throws as `readRow`, with the position.
+   */
+  #records(lines: LineBatch, from: number): RecordBatch {
+    if (lines.count > this.#arrays.lines.length) this.#arrays = allocate(lines.count * 2);
+    const { bytes, offset, starts, ends, firstLine } = lines;
+    const arrays = this.#arrays;
+    const { keyStarts, keyEnds, tupleEnds, restStarts, restEnds, lines: lineNumbers } = arrays;
+    const { fields } = this.headers;
+    const row = this.#row;
+    let count = 0;
+    let i = from;
+    try {
+      for (; i < lines.count; i++) {
+        if (!readRow(bytes, starts[i], ends[i], fields, row)) continue;
+        keyStarts[count] = row.start;
+        keyEnds[count] = row.keyEnd;
+        tupleEnds[count] = row.tupleEnd;
+        restStarts[count] = row.restStart;
+        restEnds[count] = row.end;
+        lineNumbers[count] = firstLine + i;
+        count++;
+      }
+    } catch (error) {
+      throw isMementoMapError(error)
+        ? error.at({ source: this.#source, line: firstLine + i })
+        : error;
+    }
+    return { bytes, offset, count, ...arrays };
   }
 
   #checkOrder(records: RecordBatch, last: LastKey): void {
-    const { checkOrder = true, onDuplicate } = this.#options;
-    if (!checkOrder && onDuplicate === undefined) return;
-    const refusesDuplicates = onDuplicate === undefined && isMap(this.headers.fields);
+    const mayRepeat = !isMap(this.headers.fields);
     const { bytes, count, keyStarts, tupleEnds } = records;
     const keyCount = this.headers.fields.keys.length;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -298,21 +241,16 @@ export class UkvsReader {
     for (let i = 0; i < count; i++) {
       const start = keyStarts[i];
       const end = tupleEnds[i];
-      const comparison =
+      const order =
         i === 0
           ? last.compareTo(bytes, start, end)
           : keyCount === 1
             ? compareWithin(view, previousStart, previousEnd, start, end)
             : compareColumns(bytes, previousStart, previousEnd, bytes, start, end);
-      if (comparison >= 0) {
-        const key = textOf(records, start, end);
-        const position: Position = { source: this.#source, line: records.lines[i] };
-        if (comparison === 0 && refusesDuplicates) throw duplicateKey(key, position);
-        if (comparison === 0) onDuplicate?.({ key, position });
-        else if (checkOrder) {
-          const previous = i === 0 ? last.text() : textOf(records, previousStart, previousEnd);
-          throw notSorted(key, previous, position);
-        }
+      if (order > 0 || (order === 0 && !mayRepeat)) {
+        const previous = i === 0 ? last.text() : textOf(records, previousStart, previousEnd);
+        const position = { source: this.#source, line: records.lines[i] };
+        throw notSorted(order, textOf(records, start, end), previous, position);
       }
       previousStart = start;
       previousEnd = end;

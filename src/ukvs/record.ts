@@ -235,37 +235,22 @@ export class LastKey {
   }
 }
 
-/** The error for a key that comes before the one on the line above. */
+/**
+ * The error for a row whose key does not come after that of the row before.
+ *
+ * @param order 0 if the keys are the same
+ */
 export function notSorted(
+  order: number,
   key: string,
   previous: string,
-  position: Position | undefined,
+  position?: Position,
 ): MementoMapError {
   return new MementoMapError(
     "MM_NOT_SORTED",
-    `key ${quote(key)} comes after ${quote(previous)}; sort by bytes, as "LC_ALL=C sort" does`,
-    { position },
-  );
-}
-
-/** The error for a map that cannot be looked up, because a row comes after one with a higher key. */
-export function unsortedMap(
-  key: string,
-  previous: string,
-  position: Position | undefined,
-): MementoMapError {
-  return new MementoMapError(
-    "MM_NOT_SORTED",
-    `key ${quote(key)} comes after ${quote(previous)}; a map that is not sorted cannot be looked up: "mementomap merge" sorts it`,
-    { position },
-  );
-}
-
-/** The error for keys that the record before has too, in a map. */
-export function duplicateKey(key: string, position: Position | undefined): MementoMapError {
-  return new MementoMapError(
-    "MM_NOT_SORTED",
-    `key ${quote(key)} occurs twice; a map has one row for each key`,
+    order === 0
+      ? `key ${quote(key)} occurs twice; "mementomap merge" adds such rows up`
+      : `key ${quote(key)} comes after ${quote(previous)}; "mementomap merge" sorts a map`,
     { position },
   );
 }

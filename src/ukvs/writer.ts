@@ -147,7 +147,7 @@ export class UkvsWriter {
       const previous = isInBlock
         ? textOf(this.#block, this.#lastStart, this.#lastEnd)
         : this.#lastOfBlocks.text();
-      throw notSorted(textOf(bytes, start, tupleEnd), previous, undefined);
+      throw notSorted(order, textOf(bytes, start, tupleEnd), previous);
     }
     return tupleEnd;
   }

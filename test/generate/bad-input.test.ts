@@ -126,7 +126,7 @@ describe("bad input", () => {
     [
       "fit",
       "com,b)/ 1\ncom,a)/ 1\n",
-      ':2: key "com,a)/" comes after "com,b)/"; sort by bytes, as "LC_ALL=C sort" does [MM_NOT_SORTED]',
+      ':2: key "com,a)/" comes after "com,b)/"; "mementomap merge" sorts a map [MM_NOT_SORTED]',
     ],
     ["compact", "!meta {}\ncom,a)/ many\n", ':2: frequency "many" is not of the form '],
     ["compact", "!meta {\ncom,a)/ 1\n", ":1: "],

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { formatHeaders } from "../../src/ukvs/header.ts";
-import { readUkvs, type DuplicateKey, type ReadUkvsOptions } from "../../src/ukvs/reader.ts";
+import { readUkvs, type ReadUkvsOptions } from "../../src/ukvs/reader.ts";
 import type { UkvsRecord } from "../../src/ukvs/record.ts";
 
 const encoder = new TextEncoder();
@@ -174,14 +174,6 @@ describe("readUkvs", () => {
     await expect(recordsOf("com,b)/ 1\ncom,a)/ 1\n", { checkOrder: false })).resolves.toHaveLength(
       2,
     );
-  });
-
-  it("reports duplicates of the whole key tuple", async () => {
-    const duplicates: DuplicateKey[] = [];
-    await recordsOf("com,a)/ 1\ncom,b)/ 1\ncom,b)/ 2\n", {
-      onDuplicate: (duplicate) => duplicates.push(duplicate),
-    });
-    expect(duplicates).toEqual([{ key: "com,b)/", position: { source: "input", line: 3 } }]);
   });
 
   it("stops at a line of 2 MB, and reads it when allowed", async () => {
