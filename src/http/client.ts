@@ -1,9 +1,7 @@
 import { MementoMapError } from "../errors.ts";
-import { codingOf, decoded } from "./body-decoder.ts";
-import type { Connections } from "./connections.ts";
-import { Exchange } from "./exchange.ts";
-import type { HttpHeaders } from "./http-client.ts";
-import { isRedirect, MAX_REDIRECTS, RedirectTrail } from "./redirects.ts";
+import { type codingOf, decoded } from "./body-decoder.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ResponseHead } from "./http-client.ts";
 
 /** What to get. */
 export interface GetRequest {
@@ -19,14 +17,6 @@ export interface GetRequest {
   readonly until: number;
 }
 
-/** The start of an answer. */
-export interface ResponseHead {
-  readonly status: number;
-  /** Where the answer came from, after redirects. */
-  readonly url: string;
-  readonly headers: HttpHeaders;
-}
-
 /** Takes the body of an answer, decompressed, as it comes; undefined where the body is not wanted. */
 export type TakeBody = (head: ResponseHead) => ((chunk: Uint8Array) => void) | undefined;
 
@@ -39,8 +29,8 @@ export interface Client {
    *   private address or a forbidden redirect, MM_BAD_URI; what the taker throws.
    */
   get(request: GetRequest, take: TakeBody): Promise<ResponseHead>;
-  /** Cuts all connections; what is in flight fails. */
-  close(): Promise<void>;
+  /** Cuts all connections, also those that are kept for later; what is in flight fails. */
+  close(): void;
 }
 
 /** Bytes that a compressed body may become at once, whatever their number when compressed. */
@@ -51,64 +41,8 @@ const MAX_RATIO = 200;
 const DRAINED_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
 
-/** {@link Client} over the network. */
-export class NetworkClient implements Client {
-  readonly #connections: Connections;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  /** @param headers sent with every request. */
-  constructor(connections: Connections, headers: Readonly<Record<string, string>>) {
-    this.#connections = connections;
-    this.#headers = headers;
-  }
-
-  async get(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
-    const { followsRedirects = true } = request;
-    let trail: RedirectTrail | undefined;
-    for (let url = request.url; ;) {
-      const head = await this.#getOnce({ ...request, url }, take);
-      const location = head.headers.get("location");
-      if (!followsRedirects || !isRedirect(head.status) || typeof location !== "string") {
-        return head;
-      }
-      trail ??= new RedirectTrail(MAX_REDIRECTS);
-      url = trail.follow(url, location);
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#connections.close();
-  }
-
-  async #getOnce(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
-    const { url, headersTimeoutMs, until, maxBytes, followsRedirects = true } = request;
-    const leftMs = until - performance.now();
-    const exchange = new Exchange(this.#connections, {
-      url,
-      method: "GET",
-      headers: { ...this.#headers, ...request.headers },
-      headersTimeoutMs: Math.min(headersTimeoutMs, leftMs),
-    });
-    try {
-      const { status, headers } = await exchange.begin();
-      const head = { status, url, headers };
-      const isFollowed = followsRedirects && isRedirect(status);
-      const sink = isFollowed && headers.get("location") !== undefined ? undefined : take(head);
-      if (sink === undefined) {
-        await drain(exchange);
-        return head;
-      }
-      exchange.failAfter(until - performance.now(), "no whole answer within", false, leftMs);
-      await read(exchange, codingOf(headers.get("content-encoding")), maxBytes, sink);
-      return head;
-    } finally {
-      exchange.end();
-    }
-  }
-}
-
 /** Reads what is not wanted, to keep the connection. */
-async function drain(exchange: Exchange): Promise<void> {
+export async function drain(exchange: Exchange): Promise<void> {
   exchange.failAfter(DRAIN_MS, "nobody wanted it for");
   let bytes = 0;
   try {
@@ -122,7 +56,12 @@ async function drain(exchange: Exchange): Promise<void> {
   }
 }
 
-async function read(
+/**
+ * Gives a body to a sink, decompressed.
+ *
+ * @throws MM_LIMIT for one that is too long, or becomes so.
+ */
+export async function readBody(
   exchange: Exchange,
   coding: ReturnType<typeof codingOf>,
   maxBytes: number,

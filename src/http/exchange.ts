@@ -3,7 +3,7 @@ import { holdChunk } from "../bytes/hold-chunk.ts";
 import { MementoMapError } from "../errors.ts";
 import { interruption } from "../interruption.ts";
 import { type Connections, splitAddress } from "./connections.ts";
-import type { HttpHeaders } from "./http-client.ts";
+import type { HttpHeaders, ResponseHead } from "./http-client.ts";
 import { networkFailure } from "./network-failure.ts";
 import { type Proxy, proxyAnswered } from "./proxy.ts";
 
@@ -22,11 +22,7 @@ export interface ExchangeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The start of an answer. */
-export interface AnswerHead {
-  readonly status: number;
-  readonly headers: HttpHeaders;
-}
+type AnswerHead = Pick<ResponseHead, "status" | "headers">;
 
 type Controller = Dispatcher.DispatchController;
 

@@ -12,12 +12,16 @@ export interface HttpRequest {
   readonly cache?: "no-store" | undefined;
 }
 
-/** An answer whose body is still coming. Read the body to its end, or call `discard`. */
-export interface HttpResponse {
+/** The start of an answer. */
+export interface ResponseHead {
   readonly status: number;
   /** Where the answer came from, after redirects. */
   readonly url: string;
   readonly headers: HttpHeaders;
+}
+
+/** An answer whose body is still coming. Read the body to its end, or call `discard`. */
+export interface HttpResponse extends ResponseHead {
   /** @throws MM_HTTP when the connection ends before the body does. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Drops the rest of the body. */

@@ -2,11 +2,13 @@ import type { LookupFunction } from "node:net";
 import { MementoMapError, quote } from "../errors.ts";
 import { userAgent } from "../files/package-file.ts";
 import { checkSignal } from "../interruption.ts";
+import { codingOf } from "./body-decoder.ts";
+import { type Client, drain, type GetRequest, readBody, type TakeBody } from "./client.ts";
 import { Connections } from "./connections.ts";
 import { Exchange } from "./exchange.ts";
-import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
+import type { HttpClient, HttpRequest, HttpResponse, ResponseHead } from "./http-client.ts";
 import { basicAuthorization, type ProxySettings } from "./proxy.ts";
-import { isRedirect, RedirectTrail } from "./redirects.ts";
+import { redirectOf, RedirectTrail } from "./redirects.ts";
 
 export interface NodeClientOptions {
   /**
@@ -16,16 +18,20 @@ export interface NodeClientOptions {
   readonly trustedOrigins?: { includes(origin: string): boolean } | undefined;
   /** Whether any origin may be at a private address; default false. */
   readonly allowsPrivate?: boolean | undefined;
+  /** Sent with every request; default the name of this program as `User-Agent`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** How long a connection may take to be made; default `headersTimeoutMs`. */
+  readonly connectTimeoutMs?: number | undefined;
   /** How long a server may take to begin its answer; default 30 s. */
   readonly headersTimeoutMs?: number | undefined;
   /** How long a server may send nothing in the middle of a body; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
-  /** How long an unused connection is kept; default 10 s. Servers may keep it for ever. */
+  /** How long an unused connection is kept; default 10 s, or what the server says, up to 10 min. */
   readonly keptOpenMs?: number | undefined;
   /** Connections to one origin; more requests wait. Default 8. */
   readonly connections?: number | undefined;
-  /** Redirects of one request; default 5. */
-  readonly maxRedirects?: number | undefined;
+  /** Bytes of the head of an answer; default 64 KiB. */
+  readonly maxHeaderBytes?: number | undefined;
   /** How names become addresses; default the system's way. */
   readonly lookup?: LookupFunction | undefined;
   /** Which requests go through which proxy; default none. */
@@ -40,37 +46,38 @@ const MAX_CONNECTIONS = 8;
  * Gets things from servers that are not trusted.
  *
  * Addresses are checked where the connection is made, so that a name which resolves to something
- * else the second time gains nothing. Paths go out byte for byte, and bodies come as sent, never
- * decompressed. No redirect leads from https to http. Where a proxy makes the connection, it is that
- * which knows the address; names are then refused only if this machine knows them to be private.
+ * else the second time gains nothing. Paths go out byte for byte. No redirect leads from https to http.
+ * Where a proxy makes the connection, it is that which knows the address; names are then refused only if
+ * this machine knows them to be private.
  */
-export class NodeClient implements HttpClient {
+export class NodeClient implements HttpClient, Client {
   readonly #options: NodeClientOptions;
-  readonly #agent = userAgent();
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #connections: Connections;
 
   constructor(options: NodeClientOptions = {}) {
-    const { headersTimeoutMs = TIMEOUT_MS, keptOpenMs = 10_000 } = options;
+    const { headersTimeoutMs = TIMEOUT_MS, allowsPrivate = false, trustedOrigins } = options;
     this.#options = options;
+    this.#headers = options.headers ?? { "User-Agent": userAgent() };
     this.#connections = new Connections({
-      connectTimeoutMs: headersTimeoutMs,
+      connectTimeoutMs: options.connectTimeoutMs ?? headersTimeoutMs,
       connections: options.connections ?? MAX_CONNECTIONS,
-      maxHeaderBytes: MAX_HEADER_BYTES,
-      keptOpenMs,
-      mayBePrivate: (origin) =>
-        options.allowsPrivate === true || options.trustedOrigins?.includes(origin) === true,
+      maxHeaderBytes: options.maxHeaderBytes ?? MAX_HEADER_BYTES,
+      keptOpenMs: options.keptOpenMs,
+      mayBePrivate: (origin) => allowsPrivate || trustedOrigins?.includes(origin) === true,
       lookup: options.lookup,
       proxies: options.proxies,
     });
   }
 
+  /** Follows redirects. The body comes as sent, never decompressed. */
   async request(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
-    const trail = new RedirectTrail(this.#options.maxRedirects);
+    const trail = new RedirectTrail();
     let address = addressOf(url);
     for (;;) {
       const response = await this.#ask(address, request);
-      const location = response.headers.get("location") ?? undefined;
-      if (location === undefined || !isRedirect(response.status)) return response;
+      const location = redirectOf(response);
+      if (location === undefined) return response;
       await response.discard();
       address = redirected(trail, address, location);
     }
@@ -85,7 +92,18 @@ export class NodeClient implements HttpClient {
     return this.#ask(addressOf(url), request);
   }
 
-  /** Closes all connections, also those that are kept for later. */
+  async get(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
+    const { followsRedirects = true } = request;
+    const trail = new RedirectTrail();
+    for (let { url } = request; ;) {
+      const head = await this.#getOnce({ ...request, url }, take);
+      const location = followsRedirects ? redirectOf(head) : undefined;
+      if (location === undefined) return head;
+      url = trail.follow(url, location);
+    }
+  }
+
+  /** Cuts all connections, also those that are kept for later; what is in flight fails. */
   close(): void {
     this.#connections.close().catch(() => undefined);
   }
@@ -97,14 +115,11 @@ export class NodeClient implements HttpClient {
     checkSignal(signal);
     const { origin, path, authorization } = address;
     const { headersTimeoutMs = TIMEOUT_MS, idleTimeoutMs = TIMEOUT_MS } = this.#options;
+    const own = authorization === undefined ? {} : { Authorization: authorization };
     const exchange = new Exchange(this.#connections, {
       url: origin + path,
       method,
-      headers: {
-        "User-Agent": this.#agent,
-        ...headers,
-        ...(authorization === undefined ? {} : { Authorization: authorization }),
-      },
+      headers: { ...this.#headers, ...headers, ...own },
       headersTimeoutMs,
       signal,
     });
@@ -112,6 +127,32 @@ export class NodeClient implements HttpClient {
     exchange.failAfter(idleTimeoutMs, "nothing was sent for", true);
     const discard = (): Promise<void> => Promise.resolve(exchange.end());
     return { ...head, url: written(address), body: exchange.body(), discard };
+  }
+
+  async #getOnce(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
+    const { url, headersTimeoutMs, until, maxBytes, followsRedirects = true } = request;
+    const leftMs = until - performance.now();
+    const exchange = new Exchange(this.#connections, {
+      url,
+      method: "GET",
+      headers: { ...this.#headers, ...request.headers },
+      headersTimeoutMs: Math.min(headersTimeoutMs, leftMs),
+    });
+    try {
+      const head = { ...(await exchange.begin()), url };
+      const isFollowed = followsRedirects && redirectOf(head) !== undefined;
+      const sink = isFollowed ? undefined : take(head);
+      if (sink === undefined) {
+        await drain(exchange);
+      } else {
+        exchange.failAfter(until - performance.now(), "no whole answer within", false, leftMs);
+        const coding = codingOf(head.headers.get("content-encoding"));
+        await readBody(exchange, coding, maxBytes, sink);
+      }
+      return head;
+    } finally {
+      exchange.end();
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { MementoMapError, quote } from "../errors.ts";
+import type { ResponseHead } from "./http-client.ts";
 import { sendableUri } from "../memento/memento-list.ts";
 
 /** Redirects that are followed for one request. */
@@ -8,18 +9,21 @@ export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
+/** Where an answer redirects to; undefined for others. */
+export function redirectOf({
+  status,
+  headers,
+}: Pick<ResponseHead, "status" | "headers">): string | undefined {
+  return isRedirect(status) ? (headers.get("location") ?? undefined) : undefined;
+}
+
 /**
  * Follows the redirects of one request, by the same rules in all clients: not in a circle, not too
  * often, and only where {@link redirectTarget} allows it. Private addresses are refused where
  * connections are made.
  */
 export class RedirectTrail {
-  readonly #most: number;
   readonly #seen: string[] = [];
-
-  constructor(most: number = MAX_REDIRECTS) {
-    this.#most = most;
-  }
 
   /**
    * The address to ask next.
@@ -30,8 +34,8 @@ export class RedirectTrail {
     this.#seen.push(from);
     const next = redirectTarget(from, location);
     if (this.#seen.includes(next)) throw refused(from, "the server redirects in a circle");
-    if (this.#seen.length > this.#most) {
-      throw refused(from, `the server redirects more than ${this.#most} times`);
+    if (this.#seen.length > MAX_REDIRECTS) {
+      throw refused(from, `the server redirects more than ${MAX_REDIRECTS} times`);
     }
     return next;
   }

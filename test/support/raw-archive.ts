@@ -2,13 +2,9 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { LookupFunction } from "node:net";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
-import {
-  type GetRequest,
-  NetworkClient,
-  type ResponseHead,
-  type TakeBody,
-} from "../../src/http/client.ts";
-import { Connections } from "../../src/http/connections.ts";
+import type { GetRequest, TakeBody } from "../../src/http/client.ts";
+import type { ResponseHead } from "../../src/http/http-client.ts";
+import { NodeClient } from "../../src/http/node-client.ts";
 import type { ProxySettings } from "../../src/http/proxy.ts";
 
 /** An archive of this machine that says byte for byte what a test wants. */
@@ -127,16 +123,8 @@ export type Get = (
 
 /** A client as archives are asked by, which is closed when the test ends. */
 export function getting(options: GettingOptions = {}): Get {
-  const { trusted = [], allowsPrivate, lookup, proxies, connectTimeoutMs = 5000 } = options;
-  const connections = new Connections({
-    mayBePrivate: (origin) => allowsPrivate === true || trusted.includes(origin),
-    connectTimeoutMs,
-    connections: 1,
-    maxHeaderBytes: 256 * 1024,
-    lookup,
-    proxies,
-  });
-  const client = new NetworkClient(connections, options.headers ?? {});
+  const { trusted, headers = {}, ...others } = options;
+  const client = new NodeClient({ trustedOrigins: trusted, headers, connections: 1, ...others });
   onTestFinished(() => client.close());
   return async (request, take) => {
     const { headersTimeoutMs = 30_000, totalTimeoutMs = 60_000 } = options;

@@ -1,5 +1,6 @@
 import { Asker, type AskOptions } from "../../src/aggregate/ask/ask.ts";
-import type { Client, GetRequest, ResponseHead, TakeBody } from "../../src/http/client.ts";
+import type { Client, GetRequest, TakeBody } from "../../src/http/client.ts";
+import type { ResponseHead } from "../../src/http/http-client.ts";
 
 /** What an archive of a test answers; a function may take its time, or fail. */
 export interface ScriptedAnswer {
@@ -37,8 +38,8 @@ class ScriptedClient implements Client {
     return head;
   }
 
-  close(): Promise<void> {
-    return Promise.resolve();
+  close(): void {
+    // Nothing is open.
   }
 }
 

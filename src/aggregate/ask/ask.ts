@@ -1,5 +1,6 @@
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
-import type { Client, ResponseHead } from "../../http/client.ts";
+import type { Client } from "../../http/client.ts";
+import type { ResponseHead } from "../../http/http-client.ts";
 import { FAILURE_REASONS, type FailureReason, retryAfterMs } from "../../http/retry.ts";
 import { MementoList } from "../../memento/memento-list.ts";
 import type { Archive } from "../route/archive.ts";
@@ -310,7 +311,7 @@ export class Asker implements Upstream {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#endpoints.refuseAll(closed());
-    await this.#client.close();
+    this.#client.close();
     await this.#options.cache?.close();
   }
 

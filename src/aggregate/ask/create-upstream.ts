@@ -1,8 +1,7 @@
 import type { LookupFunction } from "node:net";
 import { userAgent } from "../../files/package-file.ts";
 import { ACCEPTED_CODINGS } from "../../http/body-decoder.ts";
-import { NetworkClient } from "../../http/client.ts";
-import { Connections } from "../../http/connections.ts";
+import { NodeClient } from "../../http/node-client.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { Asker, type AskOptions } from "./ask.ts";
 import { type Cache, memoryCache } from "./cache.ts";
@@ -35,17 +34,18 @@ const CACHE_BYTES = 64 * 2 ** 20;
  */
 export function createUpstream(options: UpstreamOptions = {}): Asker {
   const { allowsPrivate, connectTimeoutMs = 5000, contact, lookup, proxies } = options;
-  const connections = new Connections({
+  const client = new NodeClient({
+    trustedOrigins: { includes: (origin) => asker.isListed(origin) },
+    allowsPrivate,
+    headers: {
+      "user-agent": options.agent ?? userAgent(contact),
+      "accept-encoding": ACCEPTED_CODINGS,
+    },
     connectTimeoutMs,
     connections: MAX_CONNECTIONS,
     maxHeaderBytes: MAX_HEADER_BYTES,
-    mayBePrivate: (origin) => allowsPrivate === true || asker.isListed(origin),
     lookup,
     proxies,
-  });
-  const client = new NetworkClient(connections, {
-    "user-agent": options.agent ?? userAgent(contact),
-    "accept-encoding": ACCEPTED_CODINGS,
   });
   const { cache: kept = memoryCache(CACHE_BYTES) } = options;
   const cache = kept === "off" ? undefined : kept;

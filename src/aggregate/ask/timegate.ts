@@ -1,5 +1,5 @@
 import { isRedirect, redirectTarget } from "../../http/redirects.ts";
-import type { ResponseHead } from "../../http/client.ts";
+import type { ResponseHead } from "../../http/http-client.ts";
 import { formatHttpDate, tryParseDatetime } from "../../memento/datetime.ts";
 import { asciiBytes, MementoList, sendableUri } from "../../memento/memento-list.ts";
 import { readLinks } from "../../memento/timemap-reader.ts";

@@ -1,7 +1,7 @@
 import { formatAmount } from "../../format.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import type { GetRequest, ResponseHead, TakeBody } from "../../http/client.ts";
-import type { HttpHeaders } from "../../http/http-client.ts";
+import type { GetRequest, TakeBody } from "../../http/client.ts";
+import type { HttpHeaders, ResponseHead } from "../../http/http-client.ts";
 import { MementoList } from "../../memento/memento-list.ts";
 import {
   pagesToFollow,
