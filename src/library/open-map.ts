@@ -92,8 +92,7 @@ export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
 /** A map, however it is kept. */
 interface Kept {
   readonly lookup: MapLookup;
-  /** The map, or its pages one after the other. */
-  parts(signal: AbortSignal | undefined): AsyncIterable<ByteSource> | Iterable<ByteSource>;
+  readonly source: ByteSource;
   close(): Promise<void> | void;
 }
 
@@ -126,7 +125,7 @@ async function keep(platform: Platform, source: Source, options: OpenMapOptions)
   const lookup = isPacked(bytes)
     ? PackedLookup.of(bytes, name)
     : MemoryIndex.build(bytes, { source: name });
-  return { lookup, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
+  return { lookup, source: new MemorySource(bytes, name), close: () => undefined };
 }
 
 async function searched(
@@ -138,7 +137,7 @@ async function searched(
     const lookup = isPacked(await source.read(0, PACKED_MAGIC.length))
       ? await PackedLookup.open(source, { signal })
       : await MapSearch.open(source, { signal });
-    return { lookup, parts: () => [source], close };
+    return { lookup, source, close };
   } catch (error) {
     await close();
     throw error;
@@ -153,8 +152,8 @@ async function remote(
 ): Promise<Kept | undefined> {
   const { client, close } = platform.client(url);
   try {
-    const { lookup, sources } = await openRemoteMap(client, url.href, { packed, signal });
-    return { lookup, parts: sources, close };
+    const map = await openRemoteMap(client, url.href, { packed, signal });
+    return { ...map, close };
   } catch (error) {
     close();
     if (isMementoMapError(error) && error.code === "MM_REFUSED") return undefined;
@@ -224,31 +223,29 @@ class OpenedMap implements MementoMap {
     undefined
   > {
     if (this.#isClosed) throw closed();
-    for await (const part of this.#kept.parts(signal)) {
-      const reader = await readUkvs(sourceChunks(part, { signal }), { source: part.name, signal });
-      const { keys, values } = reader.headers.fields;
-      const datetimeColumn = keys.indexOf("datetime");
-      const frequencyColumn = values.indexOf("frequency");
-      for await (const record of reader.records()) {
-        const { [datetimeColumn]: datetime } = record.keys;
-        yield {
-          key: record.keys[0] ?? "",
-          ...(datetime === undefined ? {} : { datetime }),
-          frequency: record.values[frequencyColumn] ?? "",
-          ...(record.json === undefined ? {} : { json: record.json }),
-        };
-      }
+    const { source } = this.#kept;
+    const chunks = sourceChunks(source, { signal });
+    const reader = await readUkvs(chunks, { source: source.name, signal });
+    const { keys, values } = reader.headers.fields;
+    const datetimeColumn = keys.indexOf("datetime");
+    const frequencyColumn = values.indexOf("frequency");
+    for await (const record of reader.records()) {
+      const { [datetimeColumn]: datetime } = record.keys;
+      yield {
+        key: record.keys[0] ?? "",
+        ...(datetime === undefined ? {} : { datetime }),
+        frequency: record.values[frequencyColumn] ?? "",
+        ...(record.json === undefined ? {} : { json: record.json }),
+      };
     }
   }
 
   async explore(options: SliceOptions = {}): Promise<MapSlice | PackedHoldings> {
     if (this.#isClosed) throw closed();
-    const { lookup } = this.#kept;
+    const { lookup, source } = this.#kept;
     const { signal } = options;
     return interruptible(signal, async () => {
-      if (lookup instanceof PackedLookup) {
-        return packedHoldings(await this.#onePart(signal), signal);
-      }
+      if (lookup instanceof PackedLookup) return packedHoldings(source, signal);
       this.#explorer ??= this.#openExplorer(signal);
       return (await this.#explorer).slice(options);
     });
@@ -285,24 +282,16 @@ class OpenedMap implements MementoMap {
         { position: { source: name } },
       );
     }
-    yield* sourceChunks(await this.#onePart(signal), { signal });
+    yield* sourceChunks(this.#kept.source, { signal });
   }
 
   async #openExplorer(signal: AbortSignal | undefined): Promise<MapExplorer> {
     try {
-      return await MapExplorer.open(await this.#onePart(signal), { signal });
+      return await MapExplorer.open(this.#kept.source, { signal });
     } catch (error) {
       this.#explorer = undefined;
       throw error;
     }
-  }
-
-  async #onePart(signal: AbortSignal | undefined): Promise<ByteSource> {
-    const parts: ByteSource[] = [];
-    for await (const part of this.#kept.parts(signal)) parts.push(part);
-    const [source] = parts;
-    if (source !== undefined && parts.length === 1) return source;
-    throw new MementoMapError("MM_USAGE", "the map is in several pages; open it as a whole");
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<MapRow, void, undefined> {

@@ -24,7 +24,6 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { FetchClient } from "../../src/http/http-client.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
-import { openRemoteMap } from "../../src/publish/fetch/remote-map.ts";
 import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
 import { fileServer, folderFiles } from "../support/file-server.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -166,27 +165,19 @@ describe("a map never says absent of what it holds", () => {
     );
   });
 
-  it("when it is searched over HTTP, whole and on pages", async () => {
+  it("when it is searched over HTTP", async () => {
     const { url, files } = await fileServer();
     const client = new FetchClient();
     await fc.assert(
-      fc.asyncProperty(anyMap, lineQuestions, pageCount, async ({ text }, asked, pages) => {
+      fc.asyncProperty(anyMap, lineQuestions, async ({ text }, asked) => {
         const linear = new LinearReading(encode(text));
-        const folder = scratchDir();
-        const { plan } = await writeStaticSite(new MemorySource(encode(text)), folder, { pages });
-        files.clear();
-        for (const [path, bytes] of folderFiles(folder)) files.set(path, bytes);
-        const whole = await HttpSource.open(client, `${url}/.well-known/mementomap`);
-        const search = await MapSearch.open(whole, { blockBytes: 64 });
-        const middle = Math.ceil(plan.pages.length / 2);
-        const { lookup: paged } = await openRemoteMap(
-          client,
-          `${url}/pages/page-000${middle}.ukvs`,
-        );
+        files.set("/map", encode(text));
+        const search = await MapSearch.open(await HttpSource.open(client, `${url}/map`), {
+          blockBytes: 64,
+        });
         for (const [surt, at] of asked) {
           const expected = [surt, at, linear.lookup(surt, at)];
           expect([surt, at, reading(await search.lookupSurt(surt, { at }))]).toEqual(expected);
-          expect([surt, at, reading(await paged.lookupSurt(surt, { at }))]).toEqual(expected);
         }
       }),
       { numRuns: cases(40) },
@@ -211,7 +202,8 @@ describe("a map never says absent of what it holds", () => {
           const time = at === undefined ? [] : ["--at", at];
           const expected = uris.map((uri) => [uri, linear.lookup(surtOf(uri), at).present]);
           const asking = uris.flatMap((uri) => ["--lookup", uri]);
-          const remote = await runCli(["fetch", "-q", "--direct", page, ...time, ...asking]);
+          const whole = `${url}/.well-known/mementomap`;
+          const remote = await runCli(["fetch", "-q", "--direct", whole, ...time, ...asking]);
           expect([at, states(remote.stdout)]).toEqual([at, expected]);
           expect(uris.map((uri) => [uri, joined.lookup(surtOf(uri), at).present])).toEqual(
             expected,

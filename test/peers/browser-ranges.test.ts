@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined)("range requests in Chromium", () => {
         let rows = 0;
         for await (const row of dropped) rows += row.frequency === "" ? 0 : 1;
         const coding = whole.headers.get("content-encoding");
-        return { coding, size, read: search.traffic().size, answers, held, rows };
+        return { coding, size, read: search.source.size, answers, held, rows };
       })()`);
       expect(found).toEqual({
         coding,

@@ -53,9 +53,8 @@ packed map, that is fetched; if it has both forms, text unless --packed is
 given.
 
 With --lookup nothing is downloaded: the URIs are looked up in the published map
-with a few range requests, and answered as by mementomap lookup. If the URL
-yields one page of the map, its links lead to the right page. Of a packed map,
-only the head and the parts that the URIs need are read.
+with a few range requests, and answered as by mementomap lookup. Of a packed
+map, only the head and the parts that the URIs need are read.
 
 Exit status: 0 if there is a map (and any URI is present), 1 if the archive
 publishes none (or no URI is present), 2 if it was refused or not reached.
@@ -158,7 +157,7 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<Outcome> {
     const url = asked.direct
       ? address
       : (await discoverMap(client, address, { archive, signal })).url;
-    const { lookup, traffic } = await openRemoteMap(client, url, { packed: asked.packed, signal });
+    const { lookup, source } = await openRemoteMap(client, url, { packed: asked.packed, signal });
     let isAnyPresent = false;
     for (const uri of asked.lookup) {
       const answer = await lookup.lookup(uri, { at: asked.at, signal });
@@ -166,7 +165,8 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<Outcome> {
       const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
       await writeOut(io.stdout, `${line}\n`);
     }
-    const { requests, bytes, size } = traffic();
+    const { size } = source;
+    const { requests, bytes } = source.traffic;
     return {
       status: isAnyPresent ? ExitCode.ok : ExitCode.negative,
       summary: {

@@ -24,7 +24,7 @@ import {
   MEMENTOMAP_RELATION,
   webAddress,
 } from "./discover.ts";
-import { neighbourPage, pageVersion } from "./pages.ts";
+import { nextPage, pageVersion } from "./pages.ts";
 
 interface Rule {
   readonly level: "MUST" | "SHOULD";
@@ -324,7 +324,7 @@ async function pages(
       return judged("P15", isWhole, `the map is offered in ${formatAmount(number, "page")}${what}`);
     }
     const link = { url: response.url, link: response.headers.get("link"), headers: page.headers };
-    const found = neighbourPage(link, number);
+    const found = nextPage(link, number);
     if ("fault" in found) return judged("P15", false, found.fault);
     next = found.url;
     before = page;

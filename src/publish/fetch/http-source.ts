@@ -8,30 +8,17 @@ import {
   type HttpResponse,
 } from "../../http/http-client.ts";
 import { interruptible } from "../../interruption.ts";
-import { MapSearch } from "../../lookup/map-search.ts";
-import { SourceLookup } from "../../lookup/map-lookup.ts";
-import type { Held, Verdict } from "../../lookup/source.ts";
-import { coveringKeyText, type Form, MISSING, NONE } from "../../surt/covering-keys.ts";
-import { foreignSpellings } from "../../surt/spelling.ts";
-import type { Key } from "../../surt/lookup-key.ts";
-import type { DatetimeRange } from "../../ukvs/record.ts";
-import { PageRange } from "../../ukvs/head.ts";
-import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { neighbourPage, pageVersion } from "./pages.ts";
 
-const encoder = new TextEncoder();
 const FIRST_BYTES = 32_768;
 
 /**
  * A map on a server, read in parts by HTTP `Range` requests: lookups without a download.
  *
- * `PagedSource` searches it, and finds the right page where it is one of several. Every part is checked to be of the version
- * that was opened. Holds the first block.
+ * Every part is checked to be of the version that was opened. Holds the first block.
  */
 export class HttpSource implements ByteSource {
   readonly name: string;
   readonly size: number;
-  readonly link: string | undefined;
   /** How many requests were made, and how many bytes of the map came. */
   readonly traffic: { requests: number; bytes: number };
   readonly #client: HttpClient;
@@ -48,7 +35,6 @@ export class HttpSource implements ByteSource {
     this.name = url;
     this.#client = client;
     this.size = first.size;
-    this.link = headers.get("link") ?? undefined;
     this.#etag = headers.get("etag") ?? "";
     this.#start = first.start;
     this.#headers = first.headers;
@@ -144,189 +130,4 @@ function contentRange(response: HttpResponse, url: string): { start: number; siz
     return { start: Number(start), size: Number(size) };
   }
   throw httpRefusal(url, "the server sent a part without saying which");
-}
-
-/** Large enough that few requests are made, small enough that little is fetched in vain. */
-const BLOCK_BYTES = 32_768;
-
-interface Page {
-  readonly source: HttpSource;
-  readonly rows: MapSearch;
-  /** Undefined for a map that is whole. */
-  readonly range: PageRange | undefined;
-}
-
-/**
- * A map on a server that is read by range requests, whether its address gives the map or one of its
- * pages. The page of a key is found by following the links between pages.
- *
- * Holds some blocks of each page that was opened.
- *
- * Asking throws MM_REFUSED where no link leads to the page of a key, or to another map; MM_PAGE for pages
- * that do not say which keys they have; MM_HTTP.
- */
-export class PagedSource extends SourceLookup {
-  readonly headers: UkvsHeaders;
-  readonly readsQueries = true;
-  readonly #client: HttpClient;
-  readonly #pages = new Map<number, Page>();
-  /** That of the key asked for last: the next one is mostly near it. */
-  #last: Page;
-  /** What the lookup lacks that was asked last. */
-  #missing: ((held: Held, signal?: AbortSignal) => Promise<void>) | undefined;
-  #period: DatetimeRange | undefined;
-  #held: Held | undefined;
-
-  private constructor(client: HttpClient, first: Page) {
-    super();
-    this.headers = first.rows.headers;
-    this.#client = client;
-    this.#last = first;
-    if (first.range !== undefined) this.#pages.set(first.range.mark.number, first);
-  }
-
-  /** Searches a map, or a page of one, that is open already. */
-  static async of(
-    client: HttpClient,
-    source: HttpSource,
-    signal?: AbortSignal,
-  ): Promise<PagedSource> {
-    return new PagedSource(client, await searchPage(source, signal));
-  }
-
-  /** Requests made, bytes that came, and bytes of what was opened. */
-  get traffic(): { readonly requests: number; readonly bytes: number; readonly size: number } {
-    const pages = this.#pages.size === 0 ? [this.#last] : [...this.#pages.values()];
-    const sum = (count: (source: HttpSource) => number): number =>
-      pages.reduce((all, { source }) => all + count(source), 0);
-    return {
-      requests: sum(({ traffic }) => traffic.requests),
-      bytes: sum(({ traffic }) => traffic.bytes),
-      size: sum(({ size }) => size),
-    };
-  }
-
-  open(key: Key, period?: DatetimeRange, held?: Held): number {
-    this.#period = period;
-    this.#held = held;
-    return this.#last.range === undefined
-      ? this.#asked(this.#last, (rows) => rows.open(key, period, held))
-      : 0;
-  }
-
-  ask(key: Key, form: Form, index: number): number {
-    const { range } = this.#last;
-    if (range === undefined) return this.#asked(this.#last, (rows) => rows.ask(key, form, index));
-    const text = coveringKeyText(key);
-    for (const spelling of [text, ...foreignSpellings(text, this.headers.fields)]) {
-      const page = this.#pageOf(encoder.encode(spelling));
-      if (page === MISSING) return MISSING;
-      if (page === undefined) continue;
-      const found = this.#asked(page, (rows) => {
-        const opened = rows.open(key, this.#period, this.#held);
-        return opened < 0 ? opened : rows.ask(key, form, index);
-      });
-      if (found !== NONE) return found;
-    }
-    return NONE;
-  }
-
-  answer(key: Key, hit: number, into: Verdict): void {
-    this.#last.rows.answer(key, hit, into);
-  }
-
-  load(held: Held, signal?: AbortSignal): Promise<void> {
-    const missing = this.#missing;
-    if (missing === undefined) throw new Error("nothing is missing");
-    return missing(held, signal);
-  }
-
-  /** The map, or its pages from the first to the last. */
-  async *sources(signal?: AbortSignal): AsyncGenerator<HttpSource, void, undefined> {
-    let page = this.#last;
-    while (page.range !== undefined && page.range.mark.number > 1) {
-      page = await this.#neighbour(page, page.range, -1, signal);
-    }
-    yield page.source;
-    while (page.range !== undefined && page.range.mark.number < page.range.mark.of) {
-      page = await this.#neighbour(page, page.range, 1, signal);
-      yield page.source;
-    }
-  }
-
-  #asked({ rows }: Page, ask: (rows: MapSearch) => number): number {
-    const found = ask(rows);
-    if (found === MISSING) this.#missing = (held, signal) => rows.load(held, signal);
-    return found;
-  }
-
-  /** The page that a key belongs on; undefined where it would be between two. */
-  #pageOf(key: Uint8Array): Page | undefined | typeof MISSING {
-    let page = this.#last;
-    let direction = 0;
-    for (;;) {
-      const { range } = page;
-      const place = range?.place(key) ?? 0;
-      if (range === undefined || place === 0) {
-        this.#last = page;
-        return page;
-      }
-      const { first, last } = range.mark;
-      if (first === undefined || last === undefined) {
-        throw range.refusal(new TextDecoder().decode(key));
-      }
-      if (place === -direction) return undefined;
-      direction = place;
-      const next = this.#pages.get(range.mark.number + place);
-      if (next === undefined) {
-        const from = page;
-        this.#missing = async (_held, signal) => {
-          await this.#neighbour(from, range, place > 0 ? 1 : -1, signal);
-        };
-        return MISSING;
-      }
-      page = next;
-    }
-  }
-
-  async #neighbour(
-    from: Page,
-    range: PageRange,
-    step: 1 | -1,
-    signal: AbortSignal | undefined,
-  ): Promise<Page> {
-    const number = range.mark.number + step;
-    const known = this.#pages.get(number);
-    if (known !== undefined) return known;
-    const { source, rows } = from;
-    const at = { url: source.name, link: source.link, headers: rows.headers };
-    const next = neighbourPage(at, range.mark.number, step);
-    if ("fault" in next) {
-      throw httpRefusal(source.name, `${next.fault}; fetch all pages and merge them`);
-    }
-    const { url } = next;
-    const page = await searchPage(await HttpSource.open(this.#client, url, signal), signal);
-    const mark = page.range?.mark;
-    const isExpected =
-      mark?.number === number &&
-      mark.of === range.mark.of &&
-      pageVersion(page.rows.headers) === pageVersion(rows.headers);
-    if (!isExpected) {
-      throw httpRefusal(
-        url,
-        `page ${number} of ${range.mark.of} of the same map was expected; the map may have changed, try again`,
-      );
-    }
-    this.#pages.set(number, page);
-    return page;
-  }
-}
-
-async function searchPage(source: HttpSource, signal: AbortSignal | undefined): Promise<Page> {
-  const rows = await MapSearch.open(source, {
-    blockBytes: BLOCK_BYTES,
-    isOnePageOfAll: true,
-    signal,
-  });
-  return { source, rows, range: PageRange.of(rows.headers, source.name) };
 }

@@ -10,39 +10,36 @@ interface LinkedPage {
 }
 
 /**
- * The address of the page behind one of the same map, or before it, or what is wrong with the link to it.
+ * The address of the page behind page `number` of a map, or what is wrong with the link to it.
  *
  * The link is that of the `Link` header, and of the page itself where a server of plain files sends none.
  */
-export function neighbourPage(
-  page: LinkedPage,
+export function nextPage(
+  { url, link, headers }: LinkedPage,
   number: number,
-  step: 1 | -1 = 1,
 ): { readonly url: string } | { readonly fault: string } {
-  const relation = step > 0 ? "next" : "prev";
-  const byHeader = parseLinkHeader(page.link ?? "").find(
+  const byHeader = parseLinkHeader(link ?? "").find(
     ({ rels, anchor }) =>
-      rels.includes(relation) && !rels.includes(MEMENTOMAP_RELATION) && anchor === undefined,
+      rels.includes("next") && !rels.includes(MEMENTOMAP_RELATION) && anchor === undefined,
   );
-  const target = byHeader?.target ?? linkWithin(page.headers, relation);
-  if (target === undefined || !URL.canParse(target, page.url)) {
-    return { fault: `page ${number} has no link to page ${number + step}` };
+  const links = pageMember(headers, "links");
+  const within = isJsonObject(links) ? links["next"] : undefined;
+  const target = byHeader?.target ?? within;
+  if (typeof target !== "string" || !URL.canParse(target, url)) {
+    return { fault: `page ${number} has no link to page ${number + 1}` };
   }
-  const { href, origin } = new URL(target, page.url);
-  return origin === new URL(page.url).origin
+  const { href, origin } = new URL(target, url);
+  return origin === new URL(url).origin
     ? { url: href }
     : { fault: `page ${number} leads to another site, ${origin}` };
 }
 
 /** What tells pages of one version of a map from those of another; undefined where none is stated. */
-export function pageVersion({ meta }: UkvsHeaders): unknown {
-  const page = meta["page"];
-  return isJsonObject(page) ? page["version"] : undefined;
+export function pageVersion(headers: UkvsHeaders): unknown {
+  return pageMember(headers, "version");
 }
 
-function linkWithin({ meta }: UkvsHeaders, relation: string): string | undefined {
+function pageMember({ meta }: UkvsHeaders, name: string): unknown {
   const page = meta["page"];
-  const links = isJsonObject(page) ? page["links"] : undefined;
-  const target = isJsonObject(links) ? links[relation] : undefined;
-  return typeof target === "string" ? target : undefined;
+  return isJsonObject(page) ? page[name] : undefined;
 }

@@ -10,7 +10,7 @@ import { openPackedFile } from "../../lookup/open-map-file.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { httpRefusal } from "../../http/http-client.ts";
-import { neighbourPage, pageVersion } from "./pages.ts";
+import { nextPage, pageVersion } from "./pages.ts";
 import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../ukvs/head.ts";
 import {
   extentOf,
@@ -274,7 +274,7 @@ export async function fetchPages(
     const before = pages[number - 2];
     const { part, headers } = before.fetched;
     const link = { url: part.url, link: headers["link"], headers: before.headers };
-    const next = neighbourPage(link, number - 1);
+    const next = nextPage(link, number - 1);
     if ("fault" in next) throw httpRefusal(part.url, next.fault);
     const path = join(folder, String(number));
     const paths = { part: path, about: `${path}.json` };

@@ -47,8 +47,8 @@ export function mapList(exchange: Exchange): Reply {
 async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
   const number = pageNumber(exchange.query);
   const isPackedWanted = number === undefined && prefersPacked(exchange.request.headers.accept);
-  const form = isPackedWanted ? (map.packed ?? map) : map;
-  const version = form.current.retain();
+  const form = isPackedWanted ? (map.packed ?? map.current) : map.current;
+  const version = form.retain();
   const release = (): Promise<void> => version.release();
   let isSent = false;
   try {
@@ -138,13 +138,11 @@ export function health(exchange: Exchange): Reply {
     ({ id, current, packed, isPair, reloads, refusals, fault }) => ({
       id,
       records: current.survey.records,
-      bytes: current.whole.body.size,
       pages: current.survey.plan.pages.length,
-      version: current.version,
-      modified: current.whole.lastModified.toISOString(),
+      ...versionHealth(current),
       inMemory: current.isInMemory,
       isPacked: current.isPacked ? true : undefined,
-      packed: packed === undefined ? undefined : packedHealth(packed, isPair),
+      packed: packed && { ...versionHealth(packed), isPair, reloads, refusals },
       reloads,
       refusals,
       refused: fault,
@@ -156,14 +154,8 @@ export function health(exchange: Exchange): Reply {
   return textReply("application/json", text, { "Cache-Control": "no-store" });
 }
 
-/** Of a map that is served in two forms. */
-function packedHealth(
-  { current, reloads, refusals }: HostedMap,
-  isPair: boolean,
-): Record<string, unknown> {
-  const { body, lastModified } = current.whole;
-  const modified = lastModified.toISOString();
-  return { bytes: body.size, version: current.version, modified, isPair, reloads, refusals };
+function versionHealth({ version, whole: { body, lastModified } }: MapVersion): object {
+  return { bytes: body.size, version, modified: lastModified.toISOString() };
 }
 
 /** `GET /metrics`, for Prometheus. */

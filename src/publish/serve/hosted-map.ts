@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { isDeepStrictEqual } from "node:util";
 import { recognizeCompression } from "../../bytes/bytes.ts";
 import { MemorySource } from "../../bytes/byte-source.ts";
 import { FileSource, openInput } from "../../files/input-file.ts";
@@ -30,109 +31,111 @@ export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
   /** For a decompressed copy of a map that is stored compressed. */
   readonly scratchFolder: string;
   readonly log: Log;
-  /** Called when a new version is ready; by default it is used at once. */
-  readonly onNext?: (() => Promise<void>) | undefined;
 }
 
 /**
- * A map that is being served, in whatever version its file has.
+ * A map that is being served, in whatever version its files have.
  *
  * A new version is opened and read through beside the old one, and takes its place only if nothing
  * is wrong with it. Requests that began with the old version end with it.
  *
  * Where the packed form was made from the text, both are replaced in one step: a new version of either
- * waits for that of the other.
+ * waits for that of the other. Forms that never were a pair are replaced each by itself.
  */
 export class HostedMap {
   readonly id: string;
   /** What messages call it: the path, or the name where there is none. */
   readonly path: string;
-  /** The same map, packed. */
-  readonly packed: HostedMap | undefined;
   readonly #options: HostedMapOptions;
-  readonly #reloading: Reloading<FileStamp>;
-  #current: MapVersion;
-  /** A version that is sound, and waits for its other form. */
-  #next: MapVersion | undefined;
-  #compressing: Promise<void> = Promise.resolve();
+  /** The files of the forms; none of a map in memory. */
+  readonly #paths: readonly string[];
+  readonly #reloading: Reloading<FileStamp[]>;
+  /** The map, and its packed form where there is one. */
+  #forms: readonly MapVersion[];
+  /** Which file each version was read from. */
+  readonly #stamps = new WeakMap<MapVersion, FileStamp>();
+  /** What a new version waits for. */
+  #waiting: string | undefined;
+  #preparing: Promise<void> = Promise.resolve();
   readonly #ending = new AbortController();
-  #isClosed = false;
   reloads = 0;
   refusals = 0;
 
   private constructor(
     options: HostedMapOptions,
-    current: MapVersion,
-    stamp: FileStamp | undefined,
-    packed: HostedMap | undefined,
+    paths: readonly string[],
+    stamps: FileStamp[],
+    forms: readonly MapVersion[],
   ) {
-    const { id, origin } = options;
-    this.id = id;
-    this.packed = packed;
-    this.path = typeof origin === "string" ? origin : id;
+    this.id = options.id;
+    this.path = paths[0] ?? options.id;
     this.#options = options;
-    this.#current = current;
+    this.#paths = paths;
+    this.#forms = forms;
+    for (const [i, stamp] of stamps.entries()) this.#stamps.set(forms[i], stamp);
     this.#reloading = new Reloading({
       source: this.path,
-      stamp: async () => (typeof origin === "string" ? stampOf(origin) : undefined),
+      stamp: async () => (paths.length === 0 ? undefined : Promise.all(paths.map(stampOf))),
       take: (next) => this.#take(next),
       onFailure: (error, isNews) => {
         if (isNews || error.code !== "MM_IO") this.#refuse(error);
       },
     });
-    if (stamp !== undefined) this.#reloading.assume(stamp);
-    this.#compress(current);
+    if (stamps.length > 0) this.#reloading.assume(stamps);
+    this.#prepare(forms[0]);
   }
 
-  /** @throws what is wrong with the map or its file. */
+  /** @throws what is wrong with the map or its files. */
   static async open(options: HostedMapOptions): Promise<HostedMap> {
-    const { id, origin } = options;
-    const stamp = typeof origin === "string" ? await stampOf(origin) : undefined;
-    const version =
-      typeof origin === "string"
-        ? await openVersion(options, origin, stamp)
-        : await MapVersion.open(heldSource(origin, id), origin.modified ?? new Date(), options);
+    const { id, origin, packed, log } = options;
+    if (typeof origin !== "string") {
+      const { bytes, modified = new Date() } = origin;
+      const source = Object.assign(new MemorySource(bytes, id), { close: () => Promise.resolve() });
+      const version = await MapVersion.open(source, modified, options);
+      return new HostedMap(options, [], [], [version]);
+    }
+    const paths = packed === undefined ? [origin] : [origin, packed];
+    const stamps = await Promise.all(paths.map(stampOf));
+    const forms: MapVersion[] = [];
     try {
-      const onNext = (): Promise<void> => text.#settle();
-      const packed = await openPackedForm({ ...options, onNext }, version);
-      const text = new HostedMap(options, version, stamp, packed);
-      text.#warnOfOtherSource();
-      return text;
+      for (const [i, path] of paths.entries()) {
+        forms.push(await openVersion({ ...options, mustBePacked: i > 0 }, path, stamps[i]));
+        if (packed !== undefined) refuseTwoPacked(forms[0], id);
+      }
     } catch (error) {
-      await version.release();
+      for (const form of forms) await form.release();
       throw error;
     }
+    const map = new HostedMap(options, paths, stamps, forms);
+    if (packed !== undefined && !map.isPair) {
+      const reason = `${packed} was not made from ${origin}; each is replaced by itself`;
+      log.event("info", "packed form of another map", { map: id, reason });
+    }
+    return map;
   }
 
   get current(): MapVersion {
-    return this.#current;
+    return this.#forms[0];
   }
 
-  /** What is wrong with the file as it is now; an older version is served. */
+  /** The same map, packed. */
+  get packed(): MapVersion | undefined {
+    return this.#forms.at(1);
+  }
+
+  /** What is wrong with the files as they are now; an older version is served. */
   get fault(): string | undefined {
-    return this.#reloading.error?.describe() ?? this.packed?.fault ?? this.#waiting;
+    return this.#reloading.error?.describe() ?? this.#waiting;
   }
 
   /** Whether the packed form was made from the text that is served. */
   get isPair(): boolean {
-    return this.packed?.current.isMadeFrom(this.#current) === true;
-  }
-
-  /** What a new version waits for. */
-  get #waiting(): string | undefined {
-    const form = this.packed;
-    if (form === undefined) return undefined;
-    if (this.#next !== undefined) {
-      return `${this.path}: the new map waits for its packed form, ${form.path}`;
-    }
-    return form.#next === undefined
-      ? undefined
-      : `${form.path}: the new packed map waits for the map that it was made from, ${this.path}`;
+    return isPair(this.#forms);
   }
 
   /** Runs `use` with the current version, which stays open until it returns. */
   async with<T>(use: (version: MapVersion) => Promise<T>): Promise<T> {
-    const version = this.#current.retain();
+    const version = this.current.retain();
     try {
       return await use(version);
     } finally {
@@ -140,81 +143,75 @@ export class HostedMap {
     }
   }
 
-  /** Looks whether the file was replaced, and takes the new version if it is sound. */
-  async check(): Promise<void> {
-    await Promise.all([this.#reloading.check(), this.packed?.check()]);
+  /** Looks whether a file was replaced, and takes the new version if it is sound. */
+  check(): Promise<void> {
+    return this.#reloading.check();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.#ending.abort();
     await this.#reloading.settled;
     await this.#options.copies.stop();
-    await this.#compressing;
-    await this.#current.release();
-    await this.#next?.release();
-    await this.packed?.close();
+    await this.#preparing;
+    for (const form of this.#forms) await form.release();
   }
 
-  async #take(stamp: FileStamp): Promise<void> {
-    const next = await openVersion(this.#options, this.path, stamp);
-    const old = this.#current;
-    if (next.digest === old.digest) {
-      await next.release();
-      return this.#offer(undefined);
+  async #take(stamps: FileStamp[]): Promise<void> {
+    const forms = this.#forms;
+    const next: MapVersion[] = [];
+    const errors: unknown[] = [];
+    for (const [i, form] of forms.entries()) {
+      const version = await this.#nextForm(i, stamps[i]).catch((error: unknown) => {
+        errors.push(error);
+        return form.retain();
+      });
+      next.push(version);
     }
+    const isWaiting = this.isPair && !isPair(next);
+    this.#waiting = isWaiting ? this.#waitsFor(next) : undefined;
+    if (!isWaiting) this.#use(next);
+    for (const version of isWaiting ? next : forms) await version.release();
+    if (errors.length > 0) throw errors[0];
+  }
+
+  /** The form that a file has now, to be released. */
+  async #nextForm(i: number, stamp: FileStamp): Promise<MapVersion> {
+    const form = this.#forms[i];
+    if (isDeepStrictEqual(this.#stamps.get(form), stamp)) return form.retain();
+    const path = this.#paths[i];
+    const next = await openVersion({ ...this.#options, mustBePacked: i > 0 }, path, stamp);
     try {
-      if (this.packed !== undefined) refuseTwoPacked(next, this.path);
-      refuseShrunk(extentOf(old), extentOf(next), this.path, this.#options);
+      if (this.packed !== undefined && i === 0) refuseTwoPacked(next, path);
+      refuseShrunk(extentOf(form), extentOf(next), path, this.#options);
     } catch (error) {
       await next.release();
       throw error;
     }
-    return this.#offer(next);
+    const isSame = next.digest === form.digest;
+    if (isSame) await next.release();
+    const version = isSame ? form.retain() : next;
+    this.#stamps.set(version, stamp);
+    return version;
   }
 
-  async #offer(next: MapVersion | undefined): Promise<void> {
-    const before = this.#next;
-    this.#next = next;
-    await before?.release();
-    await (this.#options.onNext?.() ?? this.#settle());
+  #waitsFor(next: readonly MapVersion[]): string {
+    const [text, packed = text] = this.#paths;
+    const reason =
+      next[0] === this.current
+        ? `${packed}: the new packed map waits for the map that it was made from, ${text}`
+        : `${text}: the new map waits for its packed form, ${packed}`;
+    this.#options.log.event("info", "new version waits", { map: this.id, reason });
+    return reason;
   }
 
-  /** Uses the new versions of both forms, unless one has to wait for the other. */
-  async #settle(): Promise<void> {
-    const form = this.packed;
-    const text = this.#next ?? this.#current;
-    const packed = form === undefined ? undefined : (form.#next ?? form.#current);
-    // Forms that never were a pair are replaced each by itself.
-    const isReady = !this.isPair || packed?.isMadeFrom(text) === true;
-    if (!isReady) {
-      const { id, log } = this.#options;
-      log.event("info", "new version waits", { map: id, reason: this.#waiting });
-      return;
-    }
-    const replaced = [this.#use(), form === undefined ? undefined : form.#use()];
-    for (const old of replaced) await old?.release();
-  }
-
-  /** Uses the version that was waiting; gives the one before it. */
-  #use(): MapVersion | undefined {
-    const next = this.#next;
-    if (next === undefined) return undefined;
-    const old = this.#current;
-    this.#next = undefined;
-    this.#current = next;
+  #use(next: readonly MapVersion[]): void {
+    const { id, log } = this.#options;
+    const isNew = next.map((version, i) => version !== this.#forms[i]);
+    if (!isNew.includes(true)) return;
+    this.#forms = next;
     this.reloads += 1;
-    const { id, log } = this.#options;
-    log.event("info", "map replaced", { map: id, records: next.survey.records });
-    this.#compress(next);
-    return old;
-  }
-
-  #warnOfOtherSource(): void {
-    if (this.packed === undefined || this.isPair) return;
-    const { id, log } = this.#options;
-    const reason = `${this.packed.path} was not made from ${this.path}; each is replaced by itself`;
-    log.event("info", "packed form of another map", { map: id, reason });
+    log.event("info", "map replaced", { map: id, records: this.current.survey.records });
+    if (isNew[0]) this.#prepare(this.current);
   }
 
   #refuse(error: MementoMapError): void {
@@ -226,11 +223,12 @@ export class HostedMap {
   }
 
   /** In the background: the map is served as it is until its copies are ready. */
-  #compress(version: MapVersion): void {
+  #prepare(version: MapVersion): void {
     const { id, log } = this.#options;
+    const { signal } = this.#ending;
     const work = async (): Promise<void> => {
       try {
-        await version.prepareExplorer(this.#ending.signal);
+        await version.prepareExplorer(signal);
         await version.prepareCopies();
         if (!version.isPacked) log.event("info", "compressed copies ready", { map: id });
       } finally {
@@ -238,34 +236,19 @@ export class HostedMap {
       }
     };
     version.retain();
-    this.#compressing = work().catch((error: unknown) => {
-      if (this.#isClosed) return;
+    this.#preparing = work().catch((error: unknown) => {
+      if (signal.aborted) return;
       log.event("error", "compressing failed", { map: id, reason: String(error) });
     });
   }
 }
 
+function isPair([text, packed]: readonly MapVersion[]): boolean {
+  return packed !== undefined && packed.isMadeFrom(text);
+}
+
 function extentOf({ survey: { records, mementos }, isPacked }: MapVersion): MapExtent {
   return { records, mementos, isPacked: isPacked ? true : undefined };
-}
-
-function heldSource({ bytes }: MapBytes, id: string): MemorySource & { close(): Promise<void> } {
-  return Object.assign(new MemorySource(bytes, id), { close: () => Promise.resolve() });
-}
-
-/** The packed form of a map of text, if there is one. */
-async function openPackedForm(
-  { packed, ...options }: HostedMapOptions,
-  text: MapVersion,
-): Promise<HostedMap | undefined> {
-  if (packed === undefined) return undefined;
-  refuseTwoPacked(text, options.id);
-  return HostedMap.open({
-    ...options,
-    id: `${options.id}.packed`,
-    origin: packed,
-    mustBePacked: true,
-  });
 }
 
 function refuseTwoPacked({ isPacked }: MapVersion, source: string): void {
@@ -280,11 +263,11 @@ function refuseTwoPacked({ isPacked }: MapVersion, source: string): void {
 async function openVersion(
   options: HostedMapOptions,
   path: string,
-  stamp: FileStamp | undefined,
+  stamp: FileStamp,
 ): Promise<MapVersion> {
   const source = await openPlain(path, options);
   try {
-    return await MapVersion.open(source, new Date(stamp?.mtimeMs ?? Date.now()), options);
+    return await MapVersion.open(source, new Date(stamp.mtimeMs), options);
   } catch (error) {
     await source.close();
     throw ioError(error, path);

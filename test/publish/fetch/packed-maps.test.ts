@@ -84,16 +84,16 @@ describe("a lookup in a packed map on a server", () => {
     expect(shards.length).toBeGreaterThan(4);
     const { url } = await serving(bytes);
     const map = await openRemoteMap(new FetchClient(), `${url}/.well-known/mementomap`);
-    expect(map.traffic()).toMatchObject({ requests: 1, size: bytes.length });
+    expect(map.source).toMatchObject({ traffic: { requests: 1 }, size: bytes.length });
     expect(await map.lookup.lookup("http://h000017.com/a")).toMatchObject({
       present: true,
       distance: 0,
     });
-    const { requests } = map.traffic();
+    const { requests } = map.source.traffic;
     expect(requests).toBeLessThanOrEqual(3);
     await map.lookup.lookup("http://h000017.com/a");
-    expect(map.traffic().requests).toBe(requests);
-    expect(map.traffic().bytes).toBeLessThan(bytes.length);
+    expect(map.source.traffic.requests).toBe(requests);
+    expect(map.source.traffic.bytes).toBeLessThan(bytes.length);
   });
 
   it("is answered by fetch --lookup and openMap", async () => {
