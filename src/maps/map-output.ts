@@ -4,7 +4,7 @@ import { type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
 import type { MapSink } from "../ukvs/writer.ts";
 import { MementoMapError } from "../errors.ts";
 import { copyToOutput, type Output, type OutputStreams, withOutput } from "../files/output-file.ts";
-import { mapRecordsIn } from "./output-guard.ts";
+import { mapRecordsIn } from "./file-kind.ts";
 import { withTempDir } from "../files/scratch.ts";
 
 /** Takes a map: its headers, then its rows. States the size of what it was given in `!size`. */

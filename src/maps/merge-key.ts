@@ -8,6 +8,7 @@ import {
   type DatetimeParts,
   datetimeParts,
   frequencyOf,
+  isZeroRow,
   type MergeRow,
   recordOf,
   rowOf,
@@ -22,37 +23,41 @@ interface Said {
 }
 
 /**
- * What the merged map says of a key that maps have, where rows are of times.
+ * What the merged map says of a key that maps have.
  *
  * A void hides wider keys for the time it contains, so it stays only if no other map is present there
  * at that time. Whatever is present stays, so that the merged map is present whenever a map is.
  */
-export async function rowsOverTime(
+export async function mergeKey(
   { key, rows }: RowGroup,
   union: Union,
   fields: Fields,
 ): Promise<MergeRow[]> {
-  if (union.covering(key).kind === "inert") return addRows(rows, fields);
+  const isDecided = !union.isTimed && rows.some((row) => row.map < 0 || !isZeroRow(row));
+  if (isDecided || union.maps === 1 || union.covering(key).kind === "inert") {
+    return addRows(rows, fields);
+  }
   const column = fields.keys.indexOf("datetime");
   const kept: Said[] = [];
-  const added: MergeRow[] = [];
+  /** By time. A spread key that a void hid may meet another void here: the key needs a row. */
+  const added = new Map<string, MergeRow>();
   for (const row of rows) {
     const record = recordOf(row, fields);
     const isElsewhere = (datetime: string): Promise<boolean> =>
       union.isPresentElsewhere(key, row.map, parseDatetimeKey(datetime));
     const left = await withoutHiding(record, column, isElsewhere);
-    if (left !== undefined) kept.push({ record: left, map: row.map });
-    else if (union.hasSpreads && (await isElsewhere(datetimeOf(record, column)))) {
-      // A spread key that the void hid may meet another void here: the key needs a row.
-      const frequency = await union.frequencyElsewhere(key, row.map);
-      added.push(addedRow(key, frequency, fields, datetimeOf(record, column)));
+    if (left !== undefined) {
+      kept.push({ record: left, map: row.map });
+      continue;
     }
+    const datetime = datetimeOf(record, column);
+    if (added.has(datetime) || !(await isElsewhere(datetime))) continue;
+    const frequency = await union.presentRow(key, row.map);
+    if (frequency !== undefined) added.set(datetime, addedRow(key, frequency, fields, datetime));
   }
   const totals = missingTotals(kept, column).map((record): Said => ({ record, map: -1 }));
-  return addRows(
-    [...added, ...[...kept, ...totals].map(({ record, map }) => rowOf(record, fields, map))],
-    fields,
-  );
+  const left = [...kept, ...totals].map(({ record, map }) => rowOf(record, fields, map));
+  return addRows([...added.values(), ...left], fields);
 }
 
 /** The record without voids that hide what is present; undefined if nothing is left. */

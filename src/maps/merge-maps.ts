@@ -3,25 +3,22 @@ import type { ByteSource } from "../bytes/byte-source.ts";
 import { isSpreadKey } from "../surt/key.ts";
 import { columnEnd } from "../ukvs/record.ts";
 import { type Fields, SizedHead } from "../ukvs/header.ts";
-import type { Frequency } from "../ukvs/frequency.ts";
 import { type ByteSink, type MapSink, UkvsWriter } from "../ukvs/writer.ts";
 import { Union } from "./union.ts";
 import { type LogicalMap, openLogicalMaps, type OpenMapsOptions } from "./logical-map.ts";
-import { rowsOverTime } from "./merge-over-time.ts";
+import { mergeKey } from "./merge-key.ts";
 import {
   addedRow,
-  addRows,
   compareKeys,
   datetimeParts,
   isZeroColumn,
-  isZeroRow,
   type MergeRow,
   recordOf,
   rowAt,
 } from "./merge-row.ts";
 import { mergeHeaders } from "./merge-headers.ts";
 import { visitRows, type RowCursor } from "./row-cursor.ts";
-import { type RowGroup, RowGroups } from "./row-groups.ts";
+import { RowGroups } from "./row-groups.ts";
 import { OrderCheck, sortedMap } from "./sorted-map.ts";
 import type { SpillStore } from "../files/scratch.ts";
 import { checkSignal } from "../interruption.ts";
@@ -98,14 +95,13 @@ async function mergeRecords(
   fields: Fields,
 ): Promise<MergeSummary> {
   const maps = scans.map(({ map }) => map);
-  const union = new Union(maps, fields);
+  const isTimed = fields.keys.includes("datetime") || scans.some((scan) => scan.isTimed);
+  const union = new Union(maps, fields, isTimed);
   for (const key of scans.flatMap(({ spreads }) => spreads)) {
     if (union.covering(key).kind === "spread") union.addSpread(key);
   }
-  const isTimed = fields.keys.includes("datetime") || scans.some((scan) => scan.isTimed);
   const isNeeded = maps.length > 1 && scans.some(({ hasVoid }) => hasVoid) && union.hasSpreads;
-  const added = isNeeded ? await rowsForOverlaps(maps, union, fields, isTimed) : [];
-  const decide = isTimed ? rowsOverTime : maps.length === 1 ? keepAll : rowsOfUnion;
+  const added = isNeeded ? await rowsForOverlaps(maps, union, fields) : [];
   const groups = await RowGroups.open(maps, added);
   let recordsOut = 0;
   try {
@@ -117,7 +113,7 @@ async function mergeRecords(
       }
       const group = await groups.next();
       if (group === undefined) break;
-      for (const { bytes } of await decide(group, union, fields)) {
+      for (const { bytes } of await mergeKey(group, union, fields)) {
         await writer.writeLine(bytes, 0, bytes.length);
         recordsOut++;
       }
@@ -126,23 +122,6 @@ async function mergeRecords(
     await groups.close();
   }
   return { maps: maps.length, recordsIn: groups.recordsIn, recordsOut };
-}
-
-function keepAll({ rows }: RowGroup, _: Union, fields: Fields): Promise<MergeRow[]> {
-  return Promise.resolve(addRows(rows, fields));
-}
-
-/** What the merged map says of a key that maps have, where no row is of a time. */
-async function rowsOfUnion(
-  { key, rows }: RowGroup,
-  union: Union,
-  fields: Fields,
-): Promise<MergeRow[]> {
-  const isDecided = rows.some((row) => row.map < 0 || !isZeroRow(row));
-  if (isDecided || union.covering(key).kind === "inert") return addRows(rows, fields);
-  const row = await union.row(key);
-  if (row === undefined) return [];
-  return row.present ? [addedRow(key, row.frequency, fields)] : addRows(rows, fields);
 }
 
 /** What the merging of a map needs to know of it. */
@@ -178,7 +157,6 @@ async function rowsForOverlaps(
   maps: readonly LogicalMap[],
   union: Union,
   fields: Fields,
-  isTimed: boolean,
 ): Promise<MergeRow[]> {
   const overlaps = new Set<string>();
   for (const map of maps) {
@@ -189,20 +167,10 @@ async function rowsForOverlaps(
   }
   const rows: MergeRow[] = [];
   for (const key of overlaps) {
-    const frequency = await overlapFrequency(key, union, isTimed);
+    const frequency = await union.overlapRow(key);
     if (frequency !== undefined) rows.push(addedRow(key, frequency, fields));
   }
   return rows.sort(compareKeys);
-}
-
-async function overlapFrequency(
-  key: string,
-  union: Union,
-  isTimed: boolean,
-): Promise<Frequency | undefined> {
-  // Where rows are of times, those of a map for the key itself may say nothing of some of them.
-  if (isTimed) return union.rowOverTime(key);
-  return (await union.isInSomeMap(key)) ? undefined : (await union.row(key))?.frequency;
 }
 
 function hasStar({ bytes, start, keyEnd }: RowCursor): boolean {

@@ -1,109 +1,10 @@
 import { fstatSync, type Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
-import { sniff } from "../ukvs/sniff.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../errors.ts";
 import { missingFolder, refuseFilledFolder } from "../files/output-file.ts";
-import { isLearnt, isPacked, isRun, looksLikeHtml } from "../bytes/bytes.ts";
-import { guessCdxColumns } from "../input/cdx.ts";
-import {
-  ACCESS_LOG_LINE,
-  beginsWithLookup,
-  CDXJ_LINE,
-  foreignKind,
-  MEMGATOR_LINE,
-} from "../input/line-kind.ts";
 import { zipNumParts } from "../input/zipnum.ts";
-import { mapHeadOf } from "../ukvs/head.ts";
-import { rowLayout } from "../ukvs/row.ts";
-import { decompressedHead, wholeLinesOf } from "../input/file-inputs.ts";
-
-/** What a file is, by its first bytes; in words, for messages. */
-const KIND_NAMES = {
-  empty: "an empty file",
-  map: "a map",
-  packed: "a packed map",
-  run: "a run of keys",
-  learnt: "what an aggregator learnt",
-  page: "an HTML page",
-  index: "an index",
-  archive: "an archive file",
-  log: "a log",
-  answers: "answers to lookups",
-  list: "a list of URIs",
-  json: "JSON",
-  text: "a text",
-  binary: "binary data",
-};
-type FileKind = keyof typeof KIND_NAMES;
-
-/** The first bytes of WARC, ARC and Parquet files. ZIP has control characters, as other binary data. */
-const ARCHIVE = /^(?:WARC\/\d|filedesc:\/\/|PAR1)/;
-const CDX_LINE = /^ ?CDX(?: [A-Za-z])+\s*$|^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]/;
-
-/**
- * Tells by its first bytes what a file is. Decompresses it first, if it is compressed.
- *
- * @throws MM_IO
- */
-async function fileKind(path: string): Promise<FileKind> {
-  try {
-    return kindOf(await decompressedHead(path), path);
-  } catch (error) {
-    if (isMementoMapError(error) && error.code !== "MM_IO") return "binary";
-    throw error;
-  }
-}
-
-function kindOf(head: Uint8Array, path: string): FileKind {
-  if (head.length === 0) return "empty";
-  if (isPacked(head)) return "packed";
-  if (isRun(head)) return "run";
-  if (isLearnt(head)) return "learnt";
-  const text = new TextDecoder().decode(head);
-  if (ARCHIVE.test(text)) return "archive";
-  if (looksLikeHtml(text)) return "page";
-  const [line = ""] = text.split(/\r?\n/, 1);
-  if (foreignKind(line) === "binary data") return "binary";
-  if (/^[!@]/.test(line)) return isMap(head, path) ? "map" : "index";
-  if (MEMGATOR_LINE.test(line) || ACCESS_LOG_LINE.test(line)) return "log";
-  if (CDX_LINE.test(line) || CDXJ_LINE.test(line)) return "index";
-  if (guessCdxColumns(line) !== undefined) return "index";
-  if (/^\s*[[{]/.test(line)) return "json";
-  if (/\t(?:present|absent)\t/.test(line)) return "answers";
-  if (sniff(head) === "map" && isMap(head, path)) return "map";
-  return beginsWithLookup(line) ? "list" : "text";
-}
-
-function isMap(head: Uint8Array, path: string): boolean {
-  try {
-    const lines = wholeLinesOf(head);
-    const { headers } = mapHeadOf(lines.length === 0 ? head : lines, path);
-    rowLayout(headers.fields, path);
-    return true;
-  } catch (error) {
-    if (isMementoMapError(error)) return false;
-    throw error;
-  }
-}
-
-/** Whether a file is a map by its first bytes; one that is packed is, too. @throws MM_IO */
-export async function isMapFile(path: string): Promise<boolean> {
-  const kind = await fileKind(path);
-  return kind === "map" || kind === "packed" || kind === "empty";
-}
-
-/** Whether there is a plain file that is a map and has a record among its first lines. */
-export async function mapRecordsIn(path: string): Promise<boolean> {
-  try {
-    if ((await stat(path).catch(() => undefined))?.isFile() !== true) return false;
-    const lines = wholeLinesOf(await decompressedHead(path));
-    return mapHeadOf(lines, path).recordsOffset < lines.length;
-  } catch (error) {
-    if (isMementoMapError(error)) return false;
-    throw error;
-  }
-}
+import { type FileKind, fileKind, KIND_NAMES } from "./file-kind.ts";
 
 /** What a command writes, and what a file may be that such an output replaces. */
 const REPLACEABLE = {
@@ -152,35 +53,33 @@ export async function guardOutputs(
   outputs: readonly GuardedOutput[],
   { inputs, force = false }: GuardOptions,
 ): Promise<void> {
-  const read = await Promise.all(inputs.map((path) => openedInput(path)));
-  const known = read.filter((input) => input !== undefined);
+  const opened: OpenedInput[] = [];
+  for (const path of inputs) {
+    const stats = path === "-" ? descriptorStats(0) : path && (await statIfThere(path));
+    if (path && stats) opened.push({ path, stats });
+  }
   const written = new Set<string>();
   for (const output of outputs) {
-    const { path } = output;
-    if (path === undefined || path === "-") {
-      if (written.has("-"))
-        throw refusal("stdout", "is named for two outputs; name a file with -o");
-      written.add("-");
-      refuseStandardOutput(known);
-      continue;
-    }
-    if (output.kind === "folder") {
+    const { path = "-", kind } = output;
+    if (kind === "folder" && path !== "-") {
       await refuseFilledFolder(path);
       continue;
     }
-    const stats = await statIfThere(path);
-    if (stats === undefined) await refuseMissingFolder(path);
-    const identity = stats === undefined ? resolve(path) : identityOf(stats);
+    const stats = path === "-" ? undefined : await statIfThere(path);
+    const identity = path === "-" ? path : stats === undefined ? resolve(path) : identityOf(stats);
     if (stats?.isFile() !== false && written.has(identity)) {
-      throw refusal(path, "is named for two outputs; name two files");
+      throw path === "-"
+        ? refusal("stdout", "is named for two outputs; name a file with -o")
+        : refusal(path, "is named for two outputs; name two files");
     }
     written.add(identity);
+    if (path === "-") refuseStandardOutput(opened);
+    else if (stats === undefined) await refuseMissingFolder(path);
     // What is learnt is written late. Other folders are refused when they are opened; devices and pipes have
     // nothing to lose.
-    if (output.kind === "learnt" && stats?.isDirectory() === true) {
+    else if (kind === "learnt" && stats.isDirectory()) {
       throw refusal(path, "is a directory; name a file");
-    }
-    if (stats?.isFile() === true) await guardFile({ ...output, path }, stats, known, force);
+    } else if (stats.isFile()) await guardFile({ ...output, path }, stats, opened, force);
   }
 }
 
@@ -188,12 +87,6 @@ export async function guardOutputs(
 interface OpenedInput {
   readonly path: string;
   readonly stats: Stats;
-}
-
-async function openedInput(path: string | undefined): Promise<OpenedInput | undefined> {
-  if (path === undefined) return undefined;
-  const stats = path === "-" ? descriptorStats(0) : await statIfThere(path);
-  return stats === undefined ? undefined : { path, stats };
 }
 
 async function guardFile(
@@ -222,16 +115,11 @@ async function guardFile(
   const [expected = "text"] = replaceable;
   const fault = `already exists and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
   const advice =
-    SERVICE_ADVICE.get(kind) ??
-    "name the file to write behind the option, or replace this one with --force";
+    kind === "log" || kind === "learnt"
+      ? `name another file for ${kind === "log" ? "the log" : "--learnt"}`
+      : "name the file to write behind the option, or replace this one with --force";
   throw refusal(path, `${fault}; ${advice}`);
 }
-
-/** What to do about files of services, which have no --force. */
-const SERVICE_ADVICE: ReadonlyMap<OutputKind, string> = new Map([
-  ["log", "name another file for the log"],
-  ["learnt", "name another file for --learnt"],
-]);
 
 /** Refuses a file that is read because the index of a ZipNum cluster names it. */
 async function refuseParts(

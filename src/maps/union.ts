@@ -86,12 +86,6 @@ function keyParts(key: string, kind: KeyKind): KeyParts {
   };
 }
 
-/** What a merged map says of a key that is present in no map itself. */
-export interface UnionRow {
-  readonly present: boolean;
-  readonly frequency: Frequency;
-}
-
 /** Answers kept per map; dropped all at once when full, because lookups run in key order. */
 const MAX_KEPT = 16_384;
 
@@ -101,26 +95,32 @@ const MAX_KEPT = 16_384;
  * Let K be the keys of all maps. If K is closed (where two keys of K overlap without one covering
  * the other, the key of the overlap is in K too), then the most specific key of K for a URI has the
  * URI's whole story: each map decides about that key as a whole. So the merged map must say, for
- * each key of K, whether any map decides present there (`D`). A row may be left out when the next
- * wider row of the merged map says the same.
+ * each key of K, whether any map decides present there. A row may be left out when the next wider row
+ * of the merged map says the same: for a key that is present, where no map has a void for a wider key.
  *
  * Only spread keys overlap in that way: `Y,*)/q` with `X)/p/*` in `X)/q`, and with `X,*` in
  * `X,*)/q`, for X at or below Y and q at or below p; with queries, so do `Y,*)/q?x` and `X)/q?*` in
  * `X)/q?x`, and `Y,*)/q?x` and `X,*)/q?*` in `X,*)/q?x`.
  */
 export class Union {
+  /** Whether rows are of times: a row of all time then does not tell of each. */
+  readonly isTimed: boolean;
   readonly #maps: readonly LogicalMap[];
   readonly #answers: Map<string, KeyAnswer | undefined>[];
-  readonly #rows = new Map<string, Promise<UnionRow | undefined>>();
   /** Host to paths of all spread keys. */
   readonly #spreads = new Map<string, Set<string>>();
   readonly #options: KeyOptions;
 
   /** @param options whether the maps are with queries: all of them, or none. */
-  constructor(maps: readonly LogicalMap[], options: KeyOptions) {
+  constructor(maps: readonly LogicalMap[], options: KeyOptions, isTimed: boolean) {
+    this.isTimed = isTimed;
     this.#maps = maps;
     this.#options = options;
     this.#answers = maps.map(() => new Map());
+  }
+
+  get maps(): number {
+    return this.#maps.length;
   }
 
   /** What decides about a key as a whole; see `coveringKeys`. */
@@ -136,16 +136,20 @@ export class Union {
     else paths.add(path);
   }
 
+  get hasSpreads(): boolean {
+    return this.#spreads.size > 0;
+  }
+
   /**
    * Whether a map other than `own` may be present in a key as a whole in a period, default all time;
    * -1 asks all maps.
    */
   async isPresentElsewhere(key: string, own: number, period: DatetimeRange = {}): Promise<boolean> {
     const { chain } = this.covering(key);
-    for (const [number, map] of this.#maps.entries()) {
-      if (number === own) continue;
+    for (let map = 0; map < this.#maps.length; map++) {
+      if (map === own) continue;
       for (const wider of chain) {
-        const answer = await map.find(wider, { at: period });
+        const answer = await this.#find(map, wider, period);
         if (answer?.present === true) return true;
         if (answer?.decides === true) break;
       }
@@ -153,35 +157,29 @@ export class Union {
     return false;
   }
 
-  /** The frequency of what maps other than `own` say of a key that they are present in. */
-  async frequencyElsewhere(key: string, own: number): Promise<Frequency> {
-    const deciding = await this.#deciding(this.covering(key), own);
+  /**
+   * What a row for a key must state that maps other than `own` are present in, while no row of the key
+   * says so; undefined where the rows of wider keys do.
+   */
+  async presentRow(key: string, own: number): Promise<Frequency | undefined> {
+    if (!this.hasSpreads || (!this.isTimed && !(await this.#isAbove(key, false)))) return undefined;
+    const deciding = await this.#deciding(key, own);
     return deciding.some(({ present }) => present) ? partOf(deciding) : {};
   }
 
-  /**
-   * What a key needs to say of all time where rows are of times and a wildcard and a spread key meet;
-   * undefined where it needs no row.
-   */
-  async rowOverTime(key: string): Promise<Frequency | undefined> {
-    if (await this.isPresentElsewhere(key, -1)) return this.frequencyElsewhere(key, -1);
-    // Absent at all times. A row of the merger for a wider key may be present, even where maps have a void.
-    for (const wider of this.covering(key).chain.slice(1)) {
-      if ((await this.#found(wider)).some((answer) => answer?.present === true)) return ABSENT;
-    }
-    return undefined;
+  /** What a row must state for a key where a wildcard and a spread key meet; undefined where it needs none. */
+  async overlapRow(key: string): Promise<Frequency | undefined> {
+    // Where rows are of times, those of a map for the key itself may say nothing of some of them.
+    if (!this.isTimed && (await this.#found(key)).length > 0) return undefined;
+    if (await this.isPresentElsewhere(key, -1)) return this.presentRow(key, -1);
+    // A row of the merged map for a wider key may be present, even where maps have a void.
+    return (await this.#isAbove(key, true)) ? ABSENT : undefined;
   }
 
-  get hasSpreads(): boolean {
-    return this.#spreads.size > 0;
-  }
-
-  /**
-   * The overlaps of a wildcard with the spread keys, each a key that no map needs to have.
-   */
+  /** The overlaps of a wildcard with the spread keys, each a key that no map needs to have. */
   overlaps(key: string): string[] {
     const { kind } = this.covering(key);
-    const isOfAny = this.#isOfAnyQuery(key);
+    const isOfAny = this.#options.queries === true && key.endsWith(ANY_QUERY);
     if (kind !== "pathWildcard" && kind !== "hostWildcard" && !isOfAny) return [];
     const isSpread = kind === "hostWildcard" || kind === "spread";
     const { host, path } = keyParts(isOfAny ? key.slice(0, -ANY_QUERY.length) : key, kind);
@@ -198,76 +196,22 @@ export class Union {
     return found;
   }
 
-  /** Whether any map has a row for exactly this key. */
-  async isInSomeMap(key: string): Promise<boolean> {
-    return (await this.#found(key)).some((answer) => answer !== undefined);
-  }
-
-  /**
-   * The row a key needs in the merged map when no map says present at the key itself; undefined
-   * when it needs none.
-   */
-  row(key: string): Promise<UnionRow | undefined> {
-    const kept = this.#rows.get(key);
-    if (kept !== undefined) return kept;
-    if (this.#rows.size >= MAX_KEPT) this.#rows.clear();
-    const row = this.#computeRow(key);
-    this.#rows.set(key, row);
-    return row;
-  }
-
-  async #computeRow(key: string): Promise<UnionRow | undefined> {
-    const covering = this.covering(key);
-    const deciding = await this.#deciding(covering);
-    const present = deciding.some((answer) => answer.present);
-    if (!present && (await this.isInSomeMap(key))) return { present, frequency: ABSENT };
-    // Without spread keys the next wider key is present too: whatever decides here decides there.
-    if (present && !this.hasSpreads) return undefined;
-    if (present === (await this.#above(covering))) return undefined;
-    return present ? { present, frequency: partOf(deciding) } : { present, frequency: ABSENT };
-  }
-
-  /** What the merged map says about a key without looking at the key's own row. */
-  async #above(covering: CoveringKeys): Promise<boolean> {
-    for (const wider of covering.chain.slice(1)) {
-      const found = await this.#found(wider);
-      if (found.some((answer) => answer?.present === true)) return true;
-      const isKey = found.some((answer) => answer !== undefined) || (await this.#isOverlap(wider));
-      const row = isKey ? await this.row(wider) : undefined;
-      if (row !== undefined) return row.present;
+  /** Whether some map has a row for a wider key that says present, or a void. */
+  async #isAbove(key: string, isPresent: boolean): Promise<boolean> {
+    for (const wider of this.covering(key).chain.slice(1)) {
+      if ((await this.#found(wider)).some(({ present }) => present === isPresent)) return true;
     }
     return false;
   }
 
-  /** Whether a key is the overlap of a wildcard of some map and a spread key of some map. */
-  async #isOverlap(key: string): Promise<boolean> {
-    const { kind, chain } = this.covering(key);
-    if (kind !== "page" && kind !== "anyQuery" && kind !== "spread") return false;
-    const { host, path } = keyParts(key, kind);
-    const hosts = kind === "spread" ? hostsFrom(host).slice(1) : hostsFrom(host);
-    if (!hosts.some((above) => this.#spreads.get(above)?.has(path) === true)) return false;
-    const wildcards = chain
-      .slice(1)
-      .filter((wider) =>
-        kind === "spread"
-          ? wider === `${host},*` || (wider.startsWith(`${host},*)`) && this.#isOfAnyQuery(wider))
-          : wider.startsWith(`${host})`) && wider.endsWith("*"),
-      );
-    for (const wildcard of wildcards) if (await this.isInSomeMap(wildcard)) return true;
-    return false;
-  }
-
-  #isOfAnyQuery(key: string): boolean {
-    return this.#options.queries === true && key.endsWith(ANY_QUERY);
-  }
-
   /** What each map says about a key as a whole, where it says anything. */
-  async #deciding({ chain }: CoveringKeys, own: number = -1): Promise<KeyAnswer[]> {
+  async #deciding(key: string, own: number): Promise<KeyAnswer[]> {
+    const { chain } = this.covering(key);
     const deciding: KeyAnswer[] = [];
     for (let map = 0; map < this.#maps.length; map++) {
       if (map === own) continue;
-      for (const key of chain) {
-        const answer = await this.#find(map, key);
+      for (const wider of chain) {
+        const answer = await this.#find(map, wider);
         if (answer?.decides !== true) continue;
         deciding.push(answer);
         break;
@@ -276,16 +220,19 @@ export class Union {
     return deciding;
   }
 
-  #found(key: string): Promise<(KeyAnswer | undefined)[]> {
-    return Promise.all(this.#maps.map((_, map) => this.#find(map, key)));
+  /** What the maps say that have rows for exactly this key. */
+  async #found(key: string): Promise<KeyAnswer[]> {
+    const answers = await Promise.all(this.#maps.map((_, map) => this.#find(map, key)));
+    return answers.filter((answer) => answer !== undefined);
   }
 
-  async #find(map: number, key: string): Promise<KeyAnswer | undefined> {
+  async #find(map: number, key: string, period?: DatetimeRange): Promise<KeyAnswer | undefined> {
     const kept = this.#answers[map];
-    if (kept.has(key)) return kept.get(key);
-    const answer = await this.#maps[map].find(key);
+    const name = `${key} ${period?.from ?? ""}-${period?.until ?? ""}`;
+    if (kept.has(name)) return kept.get(name);
+    const answer = await this.#maps[map].find(key, { at: period });
     if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(key, answer);
+    kept.set(name, answer);
     return answer;
   }
 }

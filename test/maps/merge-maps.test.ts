@@ -167,9 +167,9 @@ describe("mergeMaps", () => {
       "com,* 16\ncom,a)/q 0\n",
     ],
     [
-      "the row so added speaks for the exclusion of a query",
+      "and into that of a query",
       ["com,a)/* 0\n", "com,*)/q 7\n", "com,a)/q?x 0\n"],
-      "com,*)/q 7\ncom,a)/* 0\ncom,a)/q 7-\n",
+      "com,*)/q 7\ncom,a)/* 0\ncom,a)/q 7-\ncom,a)/q?x 7-\n",
     ],
     ["equal JSON stays", ['com,a)/ 1 {"x":1}\n', 'com,a)/ 2 {"x": 1}\n'], 'com,a)/ 3 {"x":1}\n'],
     [

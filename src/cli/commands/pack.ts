@@ -7,7 +7,7 @@ import { openOutput } from "../../files/output-file.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { withMapOutput } from "../../maps/map-output.ts";
-import { isMapFile } from "../../maps/output-guard.ts";
+import { isMapFile } from "../../maps/file-kind.ts";
 import type { OptionValues } from "../common/command-line.ts";
 import { updatedAt, WORK_OPTIONS, workThreads } from "../common/index-options.ts";
 import { MAX_ROW_BITS } from "../../packed/packed-file.ts";
