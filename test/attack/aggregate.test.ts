@@ -12,6 +12,8 @@ import { ask, type Attacked, attacked, bystander, getting, lasting, unread } fro
 
 const LINK = { "Content-Type": "application/link-format" };
 const TIMEMAP = "/timemap/link/";
+const MAP_HEAD =
+  '!context ["https://git.io/mementomap"]\n!fields {"keys":["surt"],"values":["frequency"]}\n';
 
 /** An archive that says of each original what `answer` does; 404 where that does nothing. */
 async function archive(
@@ -75,10 +77,7 @@ describe("aggregate --serve goes on answering others", () => {
     const rows = Array.from({ length: 1500 }, (_, number) =>
       gzipSync(`com,${String(number).padStart(4, "0")}${"a".repeat(1_000_000)})/ 1\n`),
     );
-    const head = gzipSync(
-      '!context ["https://git.io/mementomap"]\n!fields {"keys":["surt"],"values":["frequency"]}\n',
-    );
-    const map = Buffer.concat([head, ...rows]);
+    const map = Buffer.concat([gzipSync(MAP_HEAD), ...rows]);
     const liar = await archive("liar", (path, response) => {
       if (path !== "/map.ukvs.gz") return false;
       response.writeHead(200, { "Content-Type": "application/gzip" }).end(map);
@@ -105,6 +104,51 @@ describe("aggregate --serve goes on answering others", () => {
       }
     };
     await bystander(service, `M1: ${name}`, attack, [HONEST]);
+  });
+
+  it.each([
+    ["stars", `http://a.com${"/*".repeat(4080)}`],
+    ["labels", `http://%2C.${"a.".repeat(4070)}com/`],
+    ["folders", `http://a.com/${"a/".repeat(4080)}`],
+  ])("while long URIs are looked up in a text map: %s", async (name, uri) => {
+    const map = join(scratchDir(), "map.ukvs");
+    writeFileSync(map, `${MAP_HEAD}com,b)/* 3\n`);
+    const service = await serving([{ ...(await honest()), mementomap: map }]);
+    const attack = async (): Promise<readonly number[]> => {
+      const statuses = [];
+      for (let i = 0; i < 10; i += 1) {
+        for (const path of ["/timemap/link/", "/route/", "/?url="]) {
+          statuses.push((await ask(service, path + uri)).status);
+        }
+      }
+      return statuses;
+    };
+    const statuses = await bystander(service, `H2: ${name}`, attack);
+    for (const status of statuses) expect([200, 404]).toContain(status);
+  });
+
+  it("while a map is fetched whose head has 250 kB of blanks", async () => {
+    const map = `${MAP_HEAD}!a${" ".repeat(250_000)}x\v\ncom,a)/ 1\n`;
+    const liar = await archive("liar", (path, response) => {
+      if (path !== "/map.ukvs") return false;
+      response.writeHead(200, { "Content-Type": "text/plain" }).end(map);
+      return true;
+    });
+    const mementomap = new URL("/map.ukvs", liar.timemap).href;
+    const service = await serving([{ ...liar, mementomap }, await honest()]);
+    await bystander(service, "M8: the head of a map", () => lasting(3000), [HONEST]);
+  });
+
+  it("while an archive redirects to hosts that do not exist", async () => {
+    const one = await archive("one", (original, response) => {
+      if (!original.includes("gone")) return false;
+      response.writeHead(302, { Location: "http://gone.invalid/" }).end();
+      return true;
+    });
+    const service = await serving([one]);
+    for (let i = 0; i < 12; i += 1) await ask(service, `/timemap/link/http://gone.example/${i}`);
+    const { headers } = await ask(service, HONEST);
+    expect(headers["x-mementomap-missing"]).toBeUndefined();
   });
 
   it("while clients do not read long TimeMaps", async () => {
