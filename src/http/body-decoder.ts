@@ -8,6 +8,7 @@ import {
   gunzipSync,
   inflateRawSync,
   inflateSync,
+  type ZlibOptions,
 } from "node:zlib";
 import { joinBytes } from "../bytes/bytes.ts";
 import { holdChunk } from "../bytes/hold-chunk.ts";
@@ -35,34 +36,38 @@ const AT_ONCE_DECODED_BYTES = 1024 * 1024;
  * Decompresses a body. Holds at most 64 KiB of it, and 1 MiB of what it becomes; how long that may
  * get in all is for the reader to say.
  *
- * @param next gives the next chunk of it, undefined at the end.
  * @throws MM_HTTP for what cannot be decompressed
  */
 export async function* decoded(
-  next: () => Promise<Uint8Array | undefined>,
+  chunks: AsyncGenerator<Uint8Array, void, undefined>,
   coding: Coding,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const start: Uint8Array[] = [];
   let length = 0;
-  let chunk = await next();
-  while (chunk !== undefined) {
-    holdChunk(start, chunk);
-    length += chunk.length;
-    chunk = length <= AT_ONCE_BYTES ? await next() : undefined;
+  let isWhole = false;
+  while (!isWhole && length <= AT_ONCE_BYTES) {
+    const { done, value } = await chunks.next();
+    isWhole = done === true;
+    if (value instanceof Uint8Array) {
+      holdChunk(start, value);
+      length += value.length;
+    }
   }
-  const isWhole = length <= AT_ONCE_BYTES;
   if (length === 0) return;
   const head = joinBytes(start);
+  // Some servers send deflate without the frame of zlib that the standard asks for.
+  const isRaw = coding === "deflate" && (head[0] & 0x0f) !== 8;
+  const [decodeSync, createDecoder] = DECODERS[isRaw ? "raw" : coding];
   try {
-    const whole = isWhole ? decodedAtOnce(head, coding) : undefined;
+    const whole = isWhole ? decodedAtOnce(head, decodeSync) : undefined;
     if (whole !== undefined) {
       yield whole;
       return;
     }
-    const decoder = decoderOf(coding, head);
+    const decoder = createDecoder();
     const compressed = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       yield head;
-      for (let more = await next(); more !== undefined; more = await next()) yield more;
+      yield* chunks;
     };
     // What goes wrong is thrown where the decoder is read.
     pipeline(compressed(), decoder, () => undefined);
@@ -74,26 +79,24 @@ export async function* decoded(
   }
 }
 
+type DecodeSync = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array;
+
+/** At once, and as a stream. */
+const DECODERS: Readonly<
+  Record<Coding | "raw", readonly [at: DecodeSync, stream: () => Transform]>
+> = {
+  gzip: [gunzipSync, createGunzip],
+  br: [brotliDecompressSync, createBrotliDecompress],
+  deflate: [inflateSync, createInflate],
+  raw: [inflateRawSync, createInflateRaw],
+};
+
 /** Undefined when that would be too much to do at once. */
-function decodedAtOnce(bytes: Uint8Array, coding: Coding): Uint8Array | undefined {
+function decodedAtOnce(bytes: Uint8Array, decode: DecodeSync): Uint8Array | undefined {
   try {
-    const options = { maxOutputLength: AT_ONCE_DECODED_BYTES };
-    if (coding === "gzip") return gunzipSync(bytes, options);
-    if (coding === "br") return brotliDecompressSync(bytes, options);
-    return hasZlibHeader(bytes) ? inflateSync(bytes, options) : inflateRawSync(bytes, options);
+    return decode(bytes, { maxOutputLength: AT_ONCE_DECODED_BYTES });
   } catch (error) {
     if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") return undefined;
     throw error;
   }
-}
-
-function decoderOf(coding: Coding, head: Uint8Array): Transform {
-  if (coding === "gzip") return createGunzip();
-  if (coding === "br") return createBrotliDecompress();
-  return hasZlibHeader(head) ? createInflate() : createInflateRaw();
-}
-
-/** Some servers send deflate without the frame of zlib that the standard asks for. */
-function hasZlibHeader(bytes: Uint8Array): boolean {
-  return (bytes[0] & 0x0f) === 8;
 }

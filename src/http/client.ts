@@ -73,24 +73,20 @@ export async function readBody(
   }
   let sent = 0;
   let length = 0;
-  const next = async (): Promise<Uint8Array | undefined> => {
-    const chunk = await exchange.next();
-    sent += chunk?.length ?? 0;
-    if (coding !== undefined && sent > maxBytes) throw tooLong(maxBytes);
-    return chunk;
+  const sentChunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of exchange.body()) {
+      sent += chunk.length;
+      if (coding !== undefined && sent > maxBytes) throw tooLong(maxBytes);
+      yield chunk;
+    }
   };
-  const take = (chunk: Uint8Array): void => {
+  const chunks = coding === undefined ? sentChunks() : decoded(sentChunks(), coding);
+  for await (const chunk of chunks) {
     length += chunk.length;
     if (length > UNSUSPICIOUS_BYTES && length > sent * MAX_RATIO) throw bomb();
-    const rest = chunk.length - (length - maxBytes);
-    if (length <= maxBytes) sink(chunk);
-    else if (rest > 0) sink(chunk.subarray(0, rest));
+    const rest = chunk.length - Math.max(0, length - maxBytes);
+    if (rest > 0) sink(chunk.subarray(0, rest));
     if (length > maxBytes) throw tooLong(maxBytes);
-  };
-  if (coding === undefined) {
-    for (let chunk = await next(); chunk !== undefined; chunk = await next()) take(chunk);
-  } else {
-    for await (const chunk of decoded(next, coding)) take(chunk);
   }
 }
 

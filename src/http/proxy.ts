@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { isIP, type Socket } from "node:net";
 import * as http from "node:http";
 import * as https from "node:https";
-import { MementoMapError, quote } from "../errors.ts";
+import { asError, isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { Networks } from "./networks.ts";
 import { bareHost } from "./private-address.ts";
 
@@ -155,7 +156,7 @@ export interface TunnelOptions {
  * @throws MM_HTTP when the proxy does not reach the host; an error of {@link proxyError} when it is the
  *   proxy that fails.
  */
-export function openTunnel(
+export async function openTunnel(
   proxy: Proxy,
   target: { readonly hostname: string; readonly port: number },
   { timeoutMs, signal }: TunnelOptions,
@@ -163,49 +164,44 @@ export function openTunnel(
   const { hostname, port } = target;
   const { authorization } = proxy;
   const authority = `${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`;
-  return new Promise((resolve, reject) => {
-    const request = (proxy.isSecure ? https : http).request({
-      host: proxy.hostname,
-      port: proxy.port,
-      method: "CONNECT",
-      path: authority,
-      headers: {
-        Host: authority,
-        ...(authorization === undefined ? {} : { "Proxy-Authorization": authorization }),
-      },
-      // Node would take the `Host` of the request.
-      servername: isIP(proxy.hostname) === 0 ? proxy.hostname : "",
-      agent: false,
-      signal,
-    });
-    const timer = setTimeout(() => {
-      request.destroy(proxyError(proxy, `made no connection within ${timeoutMs / 1000} s`));
-    }, timeoutMs);
-    request.once("connect", ({ statusCode = 0 }, stream, head) => {
-      clearTimeout(timer);
-      if (statusCode >= 200 && statusCode < 300) {
-        if (head.length > 0) stream.unshift(head);
-        resolve(stream);
-        return;
-      }
-      stream.destroy();
-      reject(
-        UNREACHABLE.has(statusCode)
-          ? new MementoMapError(
-              "MM_HTTP",
-              `the proxy ${proxy.name} cannot reach the host (status ${statusCode})`,
-              { position: { source: authority }, reason: "connect" },
-            )
-          : proxyAnswered(proxy, statusCode),
-      );
-    });
-    request.once("error", (error) => {
-      clearTimeout(timer);
-      reject(unreachable(proxy, error));
-    });
-    request.end();
+  const request = (proxy.isSecure ? https : http).request({
+    host: proxy.hostname,
+    port: proxy.port,
+    method: "CONNECT",
+    path: authority,
+    headers: {
+      Host: authority,
+      ...(authorization === undefined ? {} : { "Proxy-Authorization": authorization }),
+    },
+    // Node would take the `Host` of the request.
+    servername: isIP(proxy.hostname) === 0 ? proxy.hostname : "",
+    agent: false,
+    signal,
   });
+  const timer = setTimeout(() => {
+    request.destroy(proxyError(proxy, `made no connection within ${timeoutMs / 1000} s`));
+  }, timeoutMs);
+  request.end();
+  try {
+    const [{ statusCode = 0 }, stream, head] = (await once(request, "connect")) as Connected;
+    if (statusCode >= 200 && statusCode < 300) {
+      if (head.length > 0) stream.unshift(head);
+      return stream;
+    }
+    stream.destroy();
+    if (!UNREACHABLE.has(statusCode)) throw proxyAnswered(proxy, statusCode);
+    const message = `the proxy ${proxy.name} cannot reach the host (status ${statusCode})`;
+    const position = { source: authority };
+    throw new MementoMapError("MM_HTTP", message, { position, reason: "connect" });
+  } catch (error) {
+    throw unreachable(proxy, asError(error));
+  } finally {
+    clearTimeout(timer);
+  }
 }
+
+/** What the event `connect` of a request is emitted with. */
+type Connected = [response: http.IncomingMessage, stream: Socket, head: Buffer];
 
 /** The code of errors that are the proxy's, and say nothing about the host behind it. */
 export const PROXY_ERROR_CODE = "ERR_PROXY";
@@ -222,7 +218,8 @@ function proxyError({ name }: Proxy, message: string, cause?: unknown): Error {
 /** An error of the connection to a proxy. */
 export function unreachable(proxy: Proxy, error: Error): Error {
   const { code } = error as NodeJS.ErrnoException; // undefined for others
-  if (code === PROXY_ERROR_CODE || code === PROXY_REFUSAL_CODE) return error;
+  const isKnown = code === PROXY_ERROR_CODE || code === PROXY_REFUSAL_CODE;
+  if (isKnown || isMementoMapError(error)) return error;
   return proxyError(proxy, `cannot be reached (${code ?? error.message})`, error);
 }
 

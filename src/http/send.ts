@@ -1,43 +1,26 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { nextTurn } from "./next-turn.ts";
 import { type HttpRequest, INTERNAL_ERROR, problemReply, type Reply } from "./reply.ts";
 
 /** A request of `node:http`, or of a framework on top of it. */
-export class NodeRequest implements HttpRequest {
-  readonly protocol = "http";
-  readonly target: string;
-  readonly #request: IncomingMessage;
-
-  constructor(request: IncomingMessage & { readonly originalUrl?: string }) {
-    this.#request = request;
+export function nodeRequest(
+  request: IncomingMessage & { readonly originalUrl?: string },
+): HttpRequest {
+  const { method = "", headers, httpVersion, socket } = request;
+  return {
+    method,
     // Express takes its mount path off `url`, and keeps what was sent in `originalUrl`.
-    this.target = request.originalUrl ?? request.url ?? "/";
-  }
-
-  get method(): string {
-    return this.#request.method ?? "";
-  }
-
-  get headers(): IncomingHttpHeaders {
-    return this.#request.headers;
-  }
-
-  get httpVersion(): string {
-    return this.#request.httpVersion;
-  }
-
-  get remoteAddress(): string {
-    return this.#request.socket.remoteAddress ?? "";
-  }
-
-  get isAborted(): boolean {
-    return this.#request.destroyed && !this.#request.complete;
-  }
-
-  body(): AsyncIterable<Uint8Array> {
-    return this.#request;
-  }
+    target: request.originalUrl ?? request.url ?? "/",
+    headers,
+    httpVersion,
+    protocol: "http",
+    remoteAddress: socket.remoteAddress ?? "",
+    get isAborted() {
+      return request.destroyed && !request.complete;
+    },
+    body: () => request,
+  };
 }
 
 /** Pipelined requests of a connection that wait for the responses before theirs. */

@@ -18,9 +18,9 @@ import {
   type ReplyHeaders,
 } from "./reply.ts";
 import { type Match, type Route, Router } from "./router.ts";
-import { inTurn, NodeRequest, sendReply } from "./send.ts";
+import { inTurn, nodeRequest, sendReply } from "./send.ts";
 import { originForm, splitTarget } from "./target.ts";
-import { type FetchClient, WebRequest, webResponse } from "./web-request.ts";
+import { type FetchClient, webRequest, webResponse } from "./web-request.ts";
 
 /** A request that is being answered: what every service knows about it. */
 export interface BaseExchange {
@@ -101,7 +101,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     client,
   ) => {
     const startedAt = performance.now();
-    const exchange = this.open(new WebRequest(request, client));
+    const exchange = this.open(webRequest(request, client));
     const match = this.#match(exchange) ?? this.#unknown(exchange);
     const reply = await this.#reply(exchange, match);
     return webResponse(reply, ({ bytes, error }) => {
@@ -112,7 +112,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
 
   /** Whether a request is for one of the paths of the service. */
   publishes(request: Request): boolean {
-    return this.#match(this.open(new WebRequest(request))) !== undefined;
+    return this.#match(this.open(webRequest(request))) !== undefined;
   }
 
   /**
@@ -144,7 +144,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     response: ServerResponse,
     find: (exchange: Exchange) => Match<Exchange> | Problem | undefined,
   ): boolean {
-    const exchange = this.open(new NodeRequest(request));
+    const exchange = this.open(nodeRequest(request));
     const found = find(exchange);
     if (found === undefined) return false;
     inTurn(request, response, () => {

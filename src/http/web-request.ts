@@ -19,34 +19,20 @@ function addressOf(request: Request, client: FetchClient): string {
 }
 
 /** A `Request` as servers of the web platform give it to their handlers. */
-export class WebRequest implements HttpRequest {
-  readonly httpVersion = "1.1";
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly protocol: "http" | "https";
-  readonly remoteAddress: string;
-  readonly #request: Request;
-
-  constructor(request: Request, client: FetchClient = {}) {
-    const [, scheme = "", host = "", target = ""] = WEB_URL.exec(request.url) ?? [];
-    this.#request = request;
-    this.target = target;
-    this.headers = { host, ...Object.fromEntries(request.headers) };
-    this.protocol = scheme === "https" ? "https" : "http";
-    this.remoteAddress = addressOf(request, client);
-  }
-
-  get method(): string {
-    return this.#request.method;
-  }
-
-  get isAborted(): boolean {
-    return this.#request.signal.aborted;
-  }
-
-  body(): AsyncIterable<Uint8Array> {
-    return bodyChunks(this.#request.body);
-  }
+export function webRequest(request: Request, client: FetchClient = {}): HttpRequest {
+  const [, scheme = "", host = "", target = ""] = WEB_URL.exec(request.url) ?? [];
+  return {
+    method: request.method,
+    target,
+    headers: { host, ...Object.fromEntries(request.headers) },
+    httpVersion: "1.1",
+    protocol: scheme === "https" ? "https" : "http",
+    remoteAddress: addressOf(request, client),
+    get isAborted() {
+      return request.signal.aborted;
+    },
+    body: () => bodyChunks(request.body),
+  };
 }
 
 /** Scheme, host, and path with query. A fragment is not part of what is asked for. */
@@ -84,31 +70,37 @@ function bodyStream(
   chunks: AsyncIterable<Uint8Array>,
   end: (sent: Sent) => Promise<void>,
 ): ReadableStream<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  let bytes = 0;
-  let isCancelled = false;
+  const counted = countedChunks(chunks, end);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next = await iterator.next().catch(async (error: unknown) => {
-          if (!isCancelled) await end({ bytes, error });
-          throw error;
-        });
-        if (isCancelled) return;
-        if (next.done === true) {
-          await end({ bytes });
-          controller.close();
-          return;
-        }
-        bytes += next.value.length;
-        controller.enqueue(next.value.slice());
+        const { done, value } = await counted.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
       },
       async cancel() {
-        isCancelled = true;
-        await iterator.return?.();
-        await end({ bytes });
+        await counted.return();
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+async function* countedChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  end: (sent: Sent) => Promise<void>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  let failure: Pick<Sent, "error"> = {};
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      yield chunk.slice();
+    }
+  } catch (error) {
+    failure = { error };
+    throw error;
+  } finally {
+    await end({ bytes, ...failure });
+  }
 }

@@ -9,14 +9,14 @@ import { HostedMap, type MapBytes } from "./hosted-map.ts";
 import { type Log, SILENT_LOG } from "../../http/log.ts";
 import { Metrics } from "../../http/metrics.ts";
 import { type Encoding, notFound, type ReplyHeaders } from "../../http/reply.ts";
-import { NodeRequest } from "../../http/send.ts";
+import { nodeRequest } from "../../http/send.ts";
 import {
   type BaseExchange,
   HttpService,
   type ServiceOptions,
   stackOf,
 } from "../../http/service.ts";
-import { WebRequest } from "../../http/web-request.ts";
+import { webRequest } from "../../http/web-request.ts";
 import { mapMetrics } from "./answers.ts";
 import { ROUTES } from "./routes.ts";
 import { pathPrefix } from "../../http/target.ts";
@@ -174,12 +174,12 @@ export class Publisher extends HttpService<Exchange> {
 
   /** The `Link` header that tells where the map is, for responses that something else makes. */
   linkHeader(request: Request): string {
-    return this.site.linkHeader(this.open(new WebRequest(request)).client);
+    return this.site.linkHeader(this.open(webRequest(request)).client);
   }
 
   /** Adds the link to the map to a response that something else makes. */
   announce(request: IncomingMessage, response: ServerResponse): void {
-    const { client } = this.open(new NodeRequest(request));
+    const { client } = this.open(nodeRequest(request));
     response.appendHeader("Link", this.site.linkHeader(client));
   }
 
