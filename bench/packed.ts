@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { lineBatches } from "../src/bytes/lines.ts";
 import { FileSource } from "../src/files/input-file.ts";
 import { withTempDir } from "../src/files/scratch.ts";
-import { readMap } from "../src/aggregate/route/kept-map.ts";
+import { readMap } from "../src/aggregate/route/read-map.ts";
 import { BatchAnswers } from "../src/lookup/batch.ts";
 import { hasSurt } from "../src/lookup/map-lookup.ts";
 import { MemoryIndex } from "../src/lookup/memory-index.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { compactMap } from "../src/compact/compact-map.ts";
 import { MemoryIndex } from "../src/lookup/memory-index.ts";
-import { readMap } from "../src/aggregate/route/kept-map.ts";
+import { readMap } from "../src/aggregate/route/read-map.ts";
 import { withTempDir } from "../src/files/scratch.ts";
 import { parseArchiveList } from "../src/aggregate/route/archive.ts";
 import { MapRouter } from "../src/aggregate/route/map-router.ts";

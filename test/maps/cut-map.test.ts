@@ -17,7 +17,7 @@ import { validateMap } from "../../src/maps/validate-map.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import { openMapFile } from "../../src/lookup/open-map-file.ts";
 import { decompressed } from "../../src/files/decompress.ts";
-import { readMap } from "../../src/aggregate/route/kept-map.ts";
+import { readMap } from "../../src/aggregate/route/read-map.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
 import { collected, encode, mapText, mergedWith } from "./map-files.ts";
 import { type Row, rows } from "../lookup/map-arbitraries.ts";

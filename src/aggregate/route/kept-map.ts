@@ -1,17 +1,8 @@
-import { formatBytes } from "../../format.ts";
-import { updatedAtOf } from "../../ukvs/head.ts";
-import { readFile, rm } from "node:fs/promises";
-import { setImmediate } from "node:timers/promises";
+import { rm } from "node:fs/promises";
 import { ioError, isMementoMapError, MementoMapError } from "../../errors.ts";
-import { isPacked, recognizeCompression } from "../../bytes/bytes.ts";
-import type { Archive } from "./archive.ts";
-import type { StaleMap } from "../learn/map-trust.ts";
-import type { RoutedMap } from "./routed-map.ts";
-import { webAddress } from "../../publish/fetch/discover.ts";
-import { type FileStamp, readJson, stampIfThere, stampOf } from "../../files/shared-files.ts";
 import { Reloading } from "../../files/reloading.ts";
-import { type FetchState, statePath } from "../../publish/fetch/download.ts";
-import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
+import { type FileStamp, readJson, stampIfThere, stampOf } from "../../files/shared-files.ts";
+import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import {
   extentOf,
   type MapExtent,
@@ -19,10 +10,14 @@ import {
   packedExtent,
   refuseShrunk,
 } from "../../maps/map-guard.ts";
-import { MAX_INDEX_BYTES, MemoryIndex } from "../../lookup/memory-index.ts";
-import { PackedLookup } from "../../lookup/packed-lookup.ts";
-import { validateMap } from "../../maps/validate-map.ts";
-import { decompressed } from "../../files/decompress.ts";
+import { webAddress } from "../../publish/fetch/discover.ts";
+import { type FetchState, statePath } from "../../publish/fetch/download.ts";
+import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
+import { updatedAtOf } from "../../ukvs/head.ts";
+import type { StaleMap } from "../learn/map-trust.ts";
+import type { Archive } from "./archive.ts";
+import { readMap, slices } from "./read-map.ts";
+import type { RoutedMap } from "./routed-map.ts";
 
 /** Where a map comes from, and the file it is in. */
 export interface MapPlace {
@@ -95,38 +90,27 @@ export class KeptMap {
   /** When the archive last gave the map, or said that it is unchanged. */
   #confirmedAt = 0;
 
-  /** @param onChange called when another map is in use. */
-  constructor(
-    archive: Archive,
-    place: MapPlace,
-    options: KeptMapOptions,
-    {
-      room = () => MAX_INDEX_BYTES,
-      onChange,
-    }: { readonly room?: () => number; readonly onChange: () => void },
-  ) {
+  constructor(archive: Archive, place: MapPlace, options: KeptMapOptions, room: () => number) {
     this.archive = archive;
     this.place = place;
     this.#options = options;
     this.#room = room;
+    const { address, path, isDirect } = place;
     this.#reloading = new Reloading({
-      source: place.path,
+      source: path,
       // A map that was not fetched yet is not a fault.
-      stamp: () => (place.address === undefined ? stampOf(place.path) : this.#fetchedStamp()),
-      take: async (stamp) => {
-        await this.#take(stamp);
-        onChange();
-      },
+      stamp: () => (address === undefined ? stampOf(path) : this.#fetchedStamp(address)),
+      take: (stamp) => this.#take(stamp),
       onFailure: (error, isNews) => {
         this.#failures += 1;
         if (isNews) options.onFailure?.(this.archive, error);
       },
     });
-    if (place.address === undefined || options.isFetching === false) return;
-    this.#fresh = new FreshMap(place.address, place.path, {
+    if (address === undefined || options.isFetching === false) return;
+    this.#fresh = new FreshMap(address, path, {
       maxShrink: options.maxShrink,
       ...options.fetch,
-      isDirect: place.isDirect,
+      isDirect,
       onAnswered: ({ status }) => {
         this.#confirmedAt = (options.now ?? Date.now)();
         // A new version clears the error when it is in use.
@@ -136,7 +120,7 @@ export class KeptMap {
     });
   }
 
-  /** Whether the map is one that is fetched. */
+  /** Whether the map is fetched by this process. */
   get isFetched(): boolean {
     return this.#fresh !== undefined;
   }
@@ -160,6 +144,12 @@ export class KeptMap {
     };
   }
 
+  #status(): MapState["status"] {
+    if (this.#map === undefined) return this.#reloading.error === undefined ? "loading" : "failed";
+    const { staleAt = Infinity } = this.#map;
+    return (this.#options.now ?? Date.now)() >= staleAt ? "stale" : "ready";
+  }
+
   /**
    * Asks for a new version now, where the map is one to be fetched, and from then on whenever it is due; and
    * looks at the file.
@@ -179,16 +169,9 @@ export class KeptMap {
     await this.#fresh?.stop();
   }
 
-  #status(): MapState["status"] {
-    if (this.#map === undefined) return this.#reloading.error === undefined ? "loading" : "failed";
-    const { now = Date.now } = this.#options;
-    const { staleAt } = this.#map;
-    return staleAt !== undefined && now() >= staleAt ? "stale" : "ready";
-  }
-
   /** Undefined also for a file that was fetched from elsewhere: it may be another archive's map. */
-  async #fetchedStamp(): Promise<FileStamp | undefined> {
-    const { path, address = "" } = this.place;
+  async #fetchedStamp(address: string): Promise<FileStamp | undefined> {
+    const { path } = this.place;
     const state = await readJson<FetchState>(statePath(path));
     // Another process fetches it, and writes this file whenever the archive has confirmed the map.
     if (this.#fresh === undefined) {
@@ -209,7 +192,11 @@ export class KeptMap {
       if (this.#extent !== undefined && extent !== undefined) {
         refuseShrunk(this.#extent, extent, path, this.#options);
       }
-      if (index.isEmpty) throw noRecords(path);
+      // Without a record, nothing is known: the archive is queried as one that has no map.
+      if (index.isEmpty) {
+        const message = "the map has no records, so nothing is known from it";
+        throw new MementoMapError("MM_EMPTY", message, { position: { source: path } });
+      }
       this.#map = this.#routedMap(index, mtimeMs);
       this.#extent = extent;
       this.#fetchedAt = mtimeMs;
@@ -217,7 +204,7 @@ export class KeptMap {
       // A fetched map with faults is of no use: without it, it is fetched again. One that is too large is not.
       const isFaulty =
         isMementoMapError(error) && error.code !== "MM_IO" && error.code !== "MM_LIMIT";
-      if (isFaulty && this.#fresh !== undefined) await this.#remove();
+      if (isFaulty && this.isFetched) await this.#remove();
       throw error;
     }
   }
@@ -225,13 +212,12 @@ export class KeptMap {
   #routedMap(index: RoutedMap["index"], mtimeMs: number): RoutedMap {
     const { maxMapAgeMs = Infinity } = this.#options;
     const updatedAt = updatedAtOf(index.headers);
-    const madeAt = updatedAt ?? mtimeMs;
     const confirmedAt = (): number => this.#confirmedAt;
     return {
       index,
       updatedAt,
       get staleAt() {
-        return Math.max(madeAt, confirmedAt()) + maxMapAgeMs;
+        return Math.max(updatedAt ?? mtimeMs, confirmedAt()) + maxMapAgeMs;
       },
     };
   }
@@ -243,78 +229,5 @@ export class KeptMap {
     await rm(path, { force: true }).catch((error: unknown) =>
       this.#reloading.fail(ioError(error, path)),
     );
-  }
-}
-
-/** Without a record, nothing is known: the archive is asked as one that has no map. */
-function noRecords(path: string): MementoMapError {
-  return new MementoMapError("MM_EMPTY", "the map has no records, so nothing is known from it", {
-    position: { source: path },
-  });
-}
-
-/** Little enough to be checked in a few milliseconds. */
-const SLICE_BYTES = 64 * 1024;
-
-/** Lets others have their turn. */
-export async function pause(): Promise<void> {
-  await setImmediate();
-}
-
-/**
- * Reads a map, checks every line of it, and indexes it, without ever standing in the way for longer
- * than a few milliseconds.
- *
- * Holds the map and its index; of a packed map, its bytes.
- *
- * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_CUT; MM_LIMIT for maps that are larger.
- */
-export async function readMap(
-  path: string,
-  maxBytes: number = MAX_INDEX_BYTES,
-): Promise<RoutedMap["index"]> {
-  const bytes = await plainBytes(path, Math.min(MAX_INDEX_BYTES, maxBytes));
-  if (isPacked(bytes)) return PackedLookup.ofInSlices(bytes, { source: path, pause });
-  await check(bytes, path);
-  return MemoryIndex.buildInSlices(bytes, { source: path, pause });
-}
-
-async function check(bytes: Uint8Array, path: string): Promise<void> {
-  for await (const { line, message } of validateMap(slices(bytes), { isOnlyErrors: true })) {
-    throw new MementoMapError("MM_BAD_INPUT", `the map has a fault: ${message}`, {
-      position: { source: path, line },
-    });
-  }
-}
-
-async function plainBytes(path: string, maxBytes: number): Promise<Uint8Array> {
-  if (((await stampIfThere(path))?.size ?? 0) > maxBytes) throw tooLarge(path, maxBytes);
-  const stored = await readFile(path).catch((error: unknown) => {
-    throw ioError(error, path);
-  });
-  if (recognizeCompression(stored) === undefined) return stored;
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of decompressed(slices(stored), { source: path })) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLarge(path, maxBytes);
-    parts.push(chunk);
-  }
-  return Buffer.concat(parts);
-}
-
-function tooLarge(path: string, maxBytes: number): MementoMapError {
-  return new MementoMapError(
-    "MM_LIMIT",
-    `the map is larger than the ${formatBytes(maxBytes)} that are left for it; see the setting map-memory`,
-    { position: { source: path } },
-  );
-}
-
-/** Bytes in parts, with a pause behind each. */
-async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-    yield bytes.subarray(at, at + SLICE_BYTES);
-    await pause();
   }
 }

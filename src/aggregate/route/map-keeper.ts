@@ -48,8 +48,6 @@ export class MapKeeper {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #fetching: Promise<void> = Promise.resolve();
-  /** Whether the router has not yet been given all maps. */
-  #hasChanges = false;
 
   constructor(router: MapRouter, options: MapKeeperOptions = {}) {
     this.#router = router;
@@ -88,7 +86,7 @@ export class MapKeeper {
     const before = this.#kept;
     const kept = this.#keptOf(archives, before);
     await this.#prepareFolder(kept);
-    const added = Array.from(kept.values()).filter((map) => before.get(map.archive.id) !== map);
+    const added = [...kept.values()].filter((map) => before.get(map.archive.id) !== map);
     await Promise.all(added.map((map) => map.check()));
     if (this.#isStopped) return;
     this.#archives = archives;
@@ -97,9 +95,8 @@ export class MapKeeper {
       const map = kept.get(archive.id);
       if (map !== undefined) map.archive = archive;
     }
-    const dropped = Array.from(before).filter(([id, map]) => kept.get(id) !== map);
+    const dropped = [...before].filter(([id, map]) => kept.get(id) !== map);
     const stopping = Promise.all(dropped.map(([, map]) => map.stop()));
-    this.#hasChanges = true;
     this.#publish();
     // A map that is fetched from elsewhere now goes into the same file.
     await stopping;
@@ -118,8 +115,13 @@ export class MapKeeper {
   }
 
   /** Asks for new versions of all maps now, those that are fetched too; gives the router what is new. */
-  async refresh(): Promise<void> {
-    await this.#refresh(this.#kept.values());
+  async refresh(all: Iterable<KeptMap> = this.#kept.values()): Promise<void> {
+    await Promise.all(
+      Array.from(all, async (kept) => {
+        await kept.refresh();
+        this.#publish();
+      }),
+    );
   }
 
   /** How the map of an archive is; undefined if none is named for it. */
@@ -129,9 +131,7 @@ export class MapKeeper {
 
   /** The maps in use, in the order of the archives. */
   held(): HeldMap[] {
-    return Array.from(this.#kept.values()).filter(
-      (kept): kept is HeldMap => kept.map !== undefined,
-    );
+    return [...this.#kept.values()].filter((kept): kept is HeldMap => kept.map !== undefined);
   }
 
   /** Looks after maps no more; the router keeps those it has. Waits until no file is written to. */
@@ -159,25 +159,19 @@ export class MapKeeper {
 
   #newMap(archive: Archive, place: MapPlace): KeptMap {
     const { maxMemoryBytes = DEFAULT_MEMORY, fetch } = this.#options;
-    const isFetched = place.address !== undefined;
-    const maxBytes = isFetched ? maxMemoryBytes * FETCHED_SHARE : maxMemoryBytes;
+    const maxBytes = maxMemoryBytes * (place.address === undefined ? 1 : FETCHED_SHARE);
     const options = { ...this.#options, fetch: { maxBytes, ...fetch } };
-    const map: KeptMap = new KeptMap(archive, place, options, {
-      room: () => {
-        let left = maxMemoryBytes;
-        for (const kept of this.#kept.values()) if (kept !== map) left -= kept.state.bytes;
-        return Math.max(0, Math.min(left, maxBytes));
-      },
-      onChange: () => {
-        this.#hasChanges = true;
-      },
+    const map: KeptMap = new KeptMap(archive, place, options, () => {
+      const others = this.held().filter((kept) => kept !== map);
+      const used = others.reduce((sum, { state }) => sum + state.bytes, 0);
+      return Math.max(0, Math.min(maxMemoryBytes - used, maxBytes));
     });
     return map;
   }
 
   /** Makes the folder for maps that are fetched; none of them may replace a map that others write. */
   async #prepareFolder(kept: ReadonlyMap<string, KeptMap>): Promise<void> {
-    const maps = Array.from(kept.values());
+    const maps = [...kept.values()];
     const fetched = maps.filter(({ isFetched }) => isFetched);
     if (fetched.length === 0) return;
     await makeFolder(this.#folder);
@@ -189,18 +183,9 @@ export class MapKeeper {
 
   /** Begins to fetch maps; `#fetching` is over when all have been fetched once. */
   #fetchAll(kept: Iterable<KeptMap>): void {
-    this.#fetching = Promise.all([this.#fetching, this.#refresh(kept)]).then(
+    this.#fetching = Promise.all([this.#fetching, this.refresh(kept)]).then(
       () => undefined,
       (error: unknown) => this.#report(error),
-    );
-  }
-
-  async #refresh(all: Iterable<KeptMap>): Promise<void> {
-    await Promise.all(
-      Array.from(all, async (kept) => {
-        await kept.refresh();
-        this.#publish();
-      }),
     );
   }
 
@@ -209,10 +194,7 @@ export class MapKeeper {
     this.#options.onFault?.(internalFault(error, "MM_IO"));
   }
 
-  /** Gives the router what changed. */
   #publish(): void {
-    if (!this.#hasChanges) return;
-    this.#hasChanges = false;
     const maps = new Map(this.held().map(({ archive, map }) => [archive.id, map]));
     this.#router.replaceMaps(maps, this.#archives);
   }
@@ -245,6 +227,6 @@ function placeOf(archive: Archive, folder: string): MapPlace | undefined {
 
 /** The files of all maps that are files. */
 export function mapFilesOf(archives: readonly Archive[]): string[] {
-  const places = archives.map((archive) => placeOf(archive, ""));
-  return places.flatMap((place) => (place?.address === undefined && place ? [place.path] : []));
+  const places = archives.flatMap((archive) => placeOf(archive, "") ?? []);
+  return places.filter(({ address }) => address === undefined).map(({ path }) => path);
 }

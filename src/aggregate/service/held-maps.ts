@@ -7,7 +7,7 @@ import { packedHoldings } from "../../maps/explore/packed-holdings.ts";
 import type { MemoryIndex } from "../../lookup/memory-index.ts";
 import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { type ExploredMap, Holdings, type HoldingsView } from "../../publish/serve/holdings.ts";
-import { pause } from "../route/kept-map.ts";
+import { pause } from "../route/read-map.ts";
 import type { HeldMap, MapKeeper } from "../route/map-keeper.ts";
 
 /** Maps change at most as often as the keeper looks for new ones. */

@@ -1,5 +1,5 @@
 import type { LearningReport } from "../../aggregate/learn/learner.ts";
-import { readMap } from "../../aggregate/route/kept-map.ts";
+import { readMap } from "../../aggregate/route/read-map.ts";
 import type { RoutedMap } from "../../aggregate/route/routed-map.ts";
 import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
