@@ -25,7 +25,7 @@ import { type LookupRequest, lookupRequest } from "./request.ts";
 import { about, aboutJson, archives, health, history, metrics, route } from "./status.ts";
 import { monitorReply, streamReply } from "./stream.ts";
 import {
-  descriptionReply,
+  detailsReply,
   type Found,
   mementoReply,
   noMementoReply,
@@ -48,79 +48,44 @@ type Params = Found["params"];
 type Details = Omit<Partial<AggregatorRoute>, "name" | "path" | "summary" | "answer">;
 
 const FORMAT = "{format:link|json|cdxj}";
+const PAGE = String.raw`{page:[1-9]\d{0,5}}`;
+const AT = "{datetime}/{*uri}";
 const PREFERENCES = {
   Prefer:
     'archives="a b", except-archives="c", from=2010, until=2014, top-k=3, min-likelihood=0.1, routing=off, route-reasons',
   "Cache-Control": "no-cache asks archives again, only-if-cached asks none",
 };
-const TIMEMAPS = replies("application/link-format, application/json, application/cdxj+ors");
+const MAPS = replies("application/link-format, application/json, application/cdxj+ors");
+const ANY = replies("*/*");
 const EVENTS = replies("text/event-stream");
 const FOUND: Details = { replies: { 302: { type: "text/html" } } };
 const HTML: Details = { ...replies("text/html"), isPage: true };
 const MONITORING: Details = { isMonitoring: true };
 const RAW: Details = {
+  ...MAPS,
   description: `The URI is the raw rest of the target: it is never decoded, and has up to ${MAX_ORIGINAL_LENGTH} characters.`,
 };
-const ACCEPT_DATETIME: Details = {
+const GATE: Details = {
+  ...FOUND,
   headers: {
     "Accept-Datetime": "Thu, 01 Jan 2015 00:00:00 GMT; now if it is left out",
     ...PREFERENCES,
   },
 };
+const EXPLORE = { ...replies("application/json", "Slice"), query: HOLDINGS_QUERY.explore };
+const COMPARE = { ...replies("application/json", "Comparison"), query: HOLDINGS_QUERY.compare };
 
 const MEMENTOS: readonly AggregatorRoute[] = [
-  row(
-    "proxy",
-    "/memento/proxy/{datetime}/{*uri}",
-    "The memento closest to a datetime, as it was captured",
-    lookup(proxyReply),
-    replies("*/*"),
-  ),
-  row(
-    "memento",
-    `/memento/${FORMAT}/{datetime}/{*uri}`,
-    "The memento closest to a datetime, and its neighbours",
-    lookup(descriptionReply),
-    TIMEMAPS,
-  ),
-  row(
-    "memento",
-    "/memento/{datetime}/{*uri}",
-    "The memento closest to a datetime: YYYY[MM[DD[hh[mm[ss]]]]]",
-    lookup(mementoReply),
-    FOUND,
-  ),
+  found("proxy", `/memento/proxy/${AT}`, "A memento as it was captured", proxyReply, ANY),
+  found("memento", `/memento/${FORMAT}/${AT}`, "A memento and its neighbours", detailsReply, MAPS),
+  found("memento", `/memento/${AT}`, "The memento closest to a datetime", mementoReply, FOUND),
 ];
 
 /** Every path of an aggregator. Another endpoint is another row. */
 export const AGGREGATOR_ROUTES: readonly AggregatorRoute[] = [
-  row(
-    "timemap",
-    String.raw`/timemap/${FORMAT}/{page:[1-9]\d{0,5}}/{*uri}`,
-    "A page of a long TimeMap",
-    lookup(timeMapReply),
-    TIMEMAPS,
-  ),
-  row(
-    "timemap",
-    `/timemap/${FORMAT}/{*uri}`,
-    "All mementos of an original, in chronological order",
-    lookup(timeMapReply),
-    {
-      ...TIMEMAPS,
-      ...RAW,
-    },
-  ),
-  row(
-    "timegate",
-    "/timegate/{*uri}",
-    "The memento closest to Accept-Datetime, or to now",
-    lookup(timeGateReply),
-    {
-      ...FOUND,
-      ...ACCEPT_DATETIME,
-    },
-  ),
+  found("timemap", `/timemap/${FORMAT}/${PAGE}/{*uri}`, "A page of a TimeMap", timeMapReply, MAPS),
+  found("timemap", `/timemap/${FORMAT}/{*uri}`, "All mementos of an original", timeMapReply, RAW),
+  found("timegate", "/timegate/{*uri}", "The memento for Accept-Datetime", timeGateReply, GATE),
   ...MEMENTOS,
   // As MemGator names them, too.
   ...MEMENTOS.map((memento) => ({
@@ -128,62 +93,17 @@ export const AGGREGATOR_ROUTES: readonly AggregatorRoute[] = [
     path: memento.path.replace("/memento", "/api"),
     isPage: true as const,
   })),
-  row("summary", "/summary/{*uri}", "Mementos counted by archive and year", lookup(summaryReply)),
-  row(
-    "timemap",
-    "/stream/{*uri}",
-    "Mementos as archives answer: events decided, mementos, archive, done",
-    asked(stream),
-    EVENTS,
-  ),
-  row(
-    "route",
-    "/route/{*uri}",
-    "Which archives would be queried or skipped, and why; sends no request",
-    asked(route),
-  ),
-  row(
-    "about",
-    "/about",
-    "The service and its archives: HTML for browsers, JSON by Accept, or text",
-    about,
-  ),
+  found("summary", "/summary/{*uri}", "Mementos counted by archive and year", summaryReply),
+  row("timemap", "/stream/{*uri}", "Mementos as archives answer", asked(stream), EVENTS),
+  row("route", "/route/{*uri}", "Which archives would be queried, and why", asked(route)),
+  row("about", "/about", "The service and its archives: HTML, JSON or text by Accept", about),
   row("about", "/about.json", "The service and its archives", aboutJson),
   row("about", "/archives.json", "The list of archives, as MemGator reads it", archives),
-  row(
-    "about",
-    "/history.json",
-    "Requests sent and saved by archive, and the recall, for the last 60 minutes and 72 hours",
-    history,
-  ),
-  row(
-    "explore",
-    "/explore",
-    "A part of a map that the aggregator uses, and its children",
-    holdings("explore"),
-    { ...replies("application/json", "Slice"), query: HOLDINGS_QUERY.explore },
-  ),
-  row(
-    "compare",
-    "/compare",
-    "What maps have in common, and what only one of them holds",
-    holdings("compare"),
-    { ...replies("application/json", "Comparison"), query: HOLDINGS_QUERY.compare },
-  ),
-  row(
-    "monitor",
-    "/monitor",
-    "Events as they happen, with --monitor; otherwise 501",
-    monitor,
-    EVENTS,
-  ),
-  row(
-    "health",
-    "/health",
-    "The state of the service and its problems; 503 if no archive can be queried",
-    health,
-    MONITORING,
-  ),
+  row("about", "/history.json", "Requests and recall of 60 minutes and 72 hours", history),
+  row("explore", "/explore", "A part of a map and its children", holdings("explore"), EXPLORE),
+  row("compare", "/compare", "What maps have in common", holdings("compare"), COMPARE),
+  row("monitor", "/monitor", "Events as they happen; 501 without --monitor", monitor, EVENTS),
+  row("health", "/health", "Problems of the service; 503 if it is failing", health, MONITORING),
   row("metrics", "/metrics", "Metrics for Prometheus", metrics, {
     ...replies("text/plain"),
     ...MONITORING,
@@ -226,19 +146,25 @@ function asked(
   answer: (exchange: Exchange, lookup: LookupRequest, params: Params) => Reply | Promise<Reply>,
 ): Answer {
   return (exchange, params) => {
-    let found: LookupRequest;
+    let lookup: LookupRequest;
     try {
-      found = lookupRequest(exchange, params["uri"]);
+      lookup = lookupRequest(exchange, params["uri"]);
     } catch (error) {
       return requestFault(error);
     }
-    return answer(exchange, found, params);
+    return answer(exchange, lookup, params);
   };
 }
 
-/** Asks archives, and answers with what they have. */
-function lookup(answer: (found: Found) => Reply | Promise<Reply>): Answer {
-  return asked(async (exchange, { request, preferences }, params) => {
+/** A row of a path for which archives are queried. */
+function found(
+  name: string,
+  path: string,
+  summary: string,
+  reply: (found: Found) => Reply | Promise<Reply>,
+  details?: Details,
+): AggregatorRoute {
+  const answer = asked(async (exchange, { request, preferences }, params) => {
     const { aggregator } = exchange.options.open;
     let datetime: number | undefined;
     try {
@@ -253,9 +179,10 @@ function lookup(answer: (found: Found) => Reply | Promise<Reply>): Answer {
         ? aggregator.timeMap(request)
         : aggregator.timeGate({ ...request, datetime });
     const aggregation = await asking.finally(ended);
-    if (aggregation.mementos.count === 0) return noMementoReply(exchange, aggregation, preferences);
-    return answer({ exchange, params, preferences, aggregation, datetime: datetime ?? 0 });
+    const all = { exchange, params, preferences, aggregation, datetime: datetime ?? 0 };
+    return aggregation.mementos.count === 0 ? noMementoReply(all) : reply(all);
   });
+  return row(name, path, summary, answer, details);
 }
 
 /** The moment that a path or `Accept-Datetime` names; for TimeGates now, if none does. */

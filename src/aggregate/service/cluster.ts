@@ -12,9 +12,8 @@ const MAX_PAUSE_MS = 30_000;
 const START_MS = 3000;
 /** How much longer than its own grace period a worker may take to end. */
 const STOP_MARGIN_MS = 5000;
-/** Which worker a process is, from 1. */
+/** The variables that say which worker a process is, from 1, and how many there are. */
 const NUMBER = "MEMENTOMAP_WORKER_NUMBER";
-/** How many there are. */
 const COUNT = "MEMENTOMAP_WORKER_COUNT";
 
 /** How many workers should run, and how many do. */
@@ -48,6 +47,17 @@ export interface ClusterOptions {
   readonly log: Log;
 }
 
+/** One of the processes that serve; another takes its place when it ends. */
+interface Slot {
+  /** From 1. */
+  readonly number: number;
+  /** Undefined while it waits to be started again. */
+  worker?: Worker | undefined;
+  isReady: boolean;
+  startedAt: number;
+  pauseMs: number;
+}
+
 /**
  * The primary process of a service: starts workers that listen on the same port, and replaces those that
  * end. It answers no requests.
@@ -60,33 +70,33 @@ export class Primary {
   readonly #registry = new AggregatorRegistry();
   readonly #own = new Registry();
   readonly #restarts: Counter;
-  /** By the number of each worker; undefined for one that waits to be started again. */
-  readonly #workers: (Worker | undefined)[];
-  readonly #ready = new Set<Worker>();
-  readonly #pausesMs: number[];
+  readonly #slots: readonly Slot[];
   #wasReady = false;
   #isStopping = false;
-  #end: ((isOk: boolean) => void) | undefined;
+  #end: (isOk: boolean) => void = () => undefined;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
-    this.#workers = Array.from({ length: options.count });
-    this.#pausesMs = Array.from({ length: options.count }, () => 0);
+    this.#slots = Array.from({ length: options.count }, (_, index) => {
+      return { number: index + 1, isReady: false, startedAt: 0, pauseMs: 0 };
+    });
     const registers = [this.#own];
-    const ready = this.#ready;
-    void new Gauge({
+    const workers: Gauge = new Gauge({
       name: "mementomap_workers",
       help: "Worker processes that serve.",
       registers,
-      collect() {
-        this.set(ready.size);
-      },
+      collect: (): void => workers.set(this.#counts.running),
     });
     this.#restarts = new Counter({
       name: "mementomap_worker_restarts_total",
       help: "Worker processes that ended and were replaced.",
       registers,
     });
+  }
+
+  get #counts(): WorkerCounts {
+    const running = this.#slots.filter(({ isReady }) => isReady).length;
+    return { wanted: this.#options.count, running };
   }
 
   /** Runs the workers until `stop` was called and all have ended; false if none can start. */
@@ -98,7 +108,7 @@ export class Primary {
     cluster.setupPrimary({ exec: file, args: [...args] });
     return new Promise((resolve) => {
       this.#end = resolve;
-      this.#start(0);
+      this.#start(this.#slots[0]);
     });
   }
 
@@ -113,99 +123,80 @@ export class Primary {
     this.#isStopping = true;
     this.#tellAll({ type: "stop" });
     setTimeout(() => {
-      for (const worker of this.#workers) worker?.process.kill("SIGKILL");
+      for (const { worker } of this.#slots) worker?.process.kill("SIGKILL");
     }, this.#options.graceMs + STOP_MARGIN_MS).unref();
     this.#endIfDone();
   }
 
-  #start(index: number): void {
-    const { count, env } = this.#options;
+  #start(slot: Slot): void {
     const worker = cluster.fork({
-      ...env,
-      [NUMBER]: String(index + 1),
-      [COUNT]: String(count),
+      ...this.#options.env,
+      [NUMBER]: String(slot.number),
+      [COUNT]: String(this.#options.count),
       // One connection at a time, so that those that come at once are shared.
       UV_TCP_SINGLE_ACCEPT: "1",
     });
-    const startedAt = performance.now();
-    this.#workers[index] = worker;
-    worker.on("message", (message: ToPrimary) => this.#take(index, worker, message));
-    worker.on("exit", (status, signal) => {
-      this.#workers[index] = undefined;
-      this.#ready.delete(worker);
-      this.#tellCounts();
+    slot.worker = worker;
+    slot.startedAt = performance.now();
+    worker.on("message", (message: ToPrimary) => {
+      if (message.type === "ready") this.#noteReady(slot, message.value);
+      // The registry of prom-client sends messages of its own.
+      else if (message.type === "metrics") void this.#sendMetrics(worker);
+    });
+    worker.on("exit", (status: number | null, signal: string | null) => {
+      slot.worker = undefined;
+      slot.isReady = false;
+      this.#tellAll({ type: "counts", counts: this.#counts });
       if (this.#isStopping) this.#endIfDone();
-      else if (this.#wasReady) this.#replace(index, worker, { status, signal, startedAt });
-      else this.#end?.(false);
+      else if (!this.#wasReady) this.#end(false);
+      else this.#replace(slot, worker.process.pid, signal ?? status);
     });
   }
 
-  #replace(
-    index: number,
-    { process: { pid } }: Worker,
-    end: { readonly status: number; readonly signal: string; readonly startedAt: number },
-  ): void {
-    const isShort = performance.now() - end.startedAt < SHORT_LIFE_MS;
-    const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * this.#pausesMs[index]));
-    this.#pausesMs[index] = isShort ? pauseMs : 0;
+  #replace(slot: Slot, pid: number | undefined, end: string | number | null): void {
+    const isShort = performance.now() - slot.startedAt < SHORT_LIFE_MS;
+    const longerMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * slot.pauseMs));
+    slot.pauseMs = isShort ? longerMs : 0;
     this.#options.log.event("error", "a worker ended and is replaced", {
-      worker: index + 1,
+      worker: slot.number,
       pid,
-      status: end.status ?? undefined,
-      signal: end.signal ?? undefined,
-      afterMs: this.#pausesMs[index],
+      [typeof end === "string" ? "signal" : "status"]: end ?? undefined,
+      afterMs: slot.pauseMs,
     });
     this.#restarts.inc();
     setTimeout(() => {
-      if (!this.#isStopping) this.#start(index);
-    }, this.#pausesMs[index]);
+      if (!this.#isStopping) this.#start(slot);
+    }, slot.pauseMs);
   }
 
-  #take(index: number, worker: Worker, message: ToPrimary): void {
-    if (message.type === "ready") this.#serves(index, worker, message.value);
-    // The registry of prom-client sends messages of its own.
-    else if (message.type === "metrics") void this.#sendMetrics(worker);
-  }
-
-  #serves(index: number, worker: Worker, value: unknown): void {
-    this.#ready.add(worker);
-    this.#tellCounts();
-    const members = { worker: index + 1, pid: worker.process.pid };
-    this.#options.log.event("info", "a worker serves", members);
+  #noteReady(slot: Slot, value: unknown): void {
+    const { number, worker } = slot;
+    slot.isReady = true;
+    this.#tellAll({ type: "counts", counts: this.#counts });
+    const { log, onReady } = this.#options;
+    log.event("info", "a worker serves", { worker: number, pid: worker?.process.pid });
     if (this.#wasReady) return;
     this.#wasReady = true;
-    this.#options.onReady(value);
-    if (this.#isStopping) return;
-    for (let other = 0; other < this.#options.count; other++)
-      if (other !== index) this.#start(other);
+    onReady(value);
+    if (!this.#isStopping) for (const other of this.#slots.slice(1)) this.#start(other);
   }
 
   async #sendMetrics(worker: Worker): Promise<void> {
-    await this.#started();
+    // One that is starting does not say what it counts, and all would wait for it.
+    const until = performance.now() + START_MS;
+    const isStarting = (slot: Slot): boolean => slot.worker !== undefined && !slot.isReady;
+    while (this.#slots.some(isStarting) && performance.now() < until) await sleep(50);
     // A worker that hangs does not answer; the others count all the same.
     const joined = await this.#registry.clusterMetrics().catch(() => "");
     tell(worker, { type: "metrics", text: `${await this.#own.metrics()}\n${joined}` });
   }
 
-  /** Resolves when no worker is starting: one that is does not say what it counts, and all would wait for it. */
-  async #started(): Promise<void> {
-    const until = performance.now() + START_MS;
-    const isStarting = (): boolean =>
-      this.#workers.some((worker) => worker !== undefined && !this.#ready.has(worker));
-    while (isStarting() && performance.now() < until) await sleep(50);
-  }
-
-  #tellCounts(): void {
-    const counts = { wanted: this.#options.count, running: this.#ready.size };
-    this.#tellAll({ type: "counts", counts });
-  }
-
   #tellAll(message: ToWorker): void {
-    for (const worker of this.#workers) if (worker !== undefined) tell(worker, message);
+    for (const { worker } of this.#slots) if (worker !== undefined) tell(worker, message);
   }
 
   #endIfDone(): void {
-    if (this.#workers.every((worker) => worker === undefined)) this.#end?.(true);
+    if (this.#slots.every(({ worker }) => worker === undefined)) this.#end(true);
   }
 }
 
@@ -225,7 +216,7 @@ export class WorkerLink {
   counts: WorkerCounts;
   /** Called on SIGHUP of the primary process. */
   onReload: () => void = () => undefined;
-  /** The metrics that were asked for and have not come yet, for all who want them. */
+  /** The requested metrics that have not come yet, for all who want them. */
   #asked: Promise<string> | undefined;
   #answer: (text: string) => void = () => undefined;
 

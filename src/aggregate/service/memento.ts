@@ -56,7 +56,8 @@ export function proxyReply(found: Found): Promise<Reply> {
   return READ_AT_ONCE.of(found.exchange.client.address, () => passOn(found));
 }
 
-async function passOn({ exchange, aggregation, preferences, datetime }: Found): Promise<Reply> {
+async function passOn(found: Found): Promise<Reply> {
+  const { exchange, aggregation, datetime } = found;
   const { client, maxProxyBytes: maxBytes = 256 * 2 ** 20 } = exchange.options;
   const { method } = exchange.request;
   const closest = aggregation.mementos.at(aggregation.mementos.closest(datetime));
@@ -77,7 +78,7 @@ async function passOn({ exchange, aggregation, preferences, datetime }: Found): 
   return {
     status: answer.status,
     headers: {
-      ...aggregationHeaders(exchange, aggregation, preferences),
+      ...aggregationHeaders(found),
       ...passedOn(answer),
       "Memento-Datetime": formatHttpDate(closest.datetime),
       "Content-Location": headerUri(closest.uri),

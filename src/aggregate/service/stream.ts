@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import { asError } from "../../errors.ts";
 import { ClientFault, type Problem, problemReply, type Reply } from "../../http/reply.ts";
 import type { AggregateRequest, Aggregator } from "../aggregator.ts";
 import type { MementoList } from "../../memento/memento-list.ts";
@@ -11,60 +13,24 @@ const CHUNK = 5000;
 /** Connections on which nothing comes are cut. */
 const STILL_HERE_MS = 15_000;
 
-/** Events that wait for a client to take them. Each is written when the client is ready for it. */
-class EventQueue {
-  readonly #events: (() => Iterable<string>)[] = [];
-  #wake: (isEvent: boolean) => void = () => undefined;
-  #end: { readonly error?: unknown } | undefined;
+/** The text of an event, in parts, made when the client is ready for it. */
+type EventParts = () => Iterable<string>;
 
-  get length(): number {
-    return this.#events.length;
-  }
-
-  push(texts: () => Iterable<string>): void {
-    this.#events.push(texts);
-    this.#wake(true);
-  }
-
-  /** Ends after the last event; at once where something is wrong. */
-  end(error?: unknown): void {
-    this.#end = { error };
-    if (error !== undefined) this.#events.length = 0;
-    this.#wake(true);
-  }
-
-  /** The events as they come, and signs of life between them. */
-  async *chunks(onEnd: () => void): AsyncGenerator<Uint8Array, void, undefined> {
-    try {
-      while (true) {
-        const next = this.#events.shift();
-        if (next !== undefined) {
-          for (const text of next()) yield Buffer.from(text);
-        } else if (this.#end !== undefined) {
-          if (this.#end.error !== undefined) throw this.#end.error;
-          return;
-        } else if (!(await this.#something())) {
-          yield Buffer.from(": still here\n\n");
-        }
-      }
-    } finally {
-      onEnd();
-    }
-  }
-
-  /** Whether something comes before it is time for a sign of life. */
-  async #something(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const isEvent = await new Promise<boolean>((resolve) => {
-      this.#wake = resolve;
-      timer = setTimeout(() => resolve(false), STILL_HERE_MS);
-    });
-    clearTimeout(timer);
-    return isEvent;
-  }
+/** Events that wait for a client to take them, with signs of life between them. */
+function eventQueue(): Readable {
+  const queue = new Readable({ objectMode: true, read: () => undefined });
+  const timer = setInterval(() => {
+    if (queue.readableLength === 0) push(queue, () => [": still here\n\n"]);
+  }, STILL_HERE_MS).unref();
+  // Whatever ends it is thrown where it is read.
+  return queue.once("close", () => clearInterval(timer)).on("error", () => undefined);
 }
 
-function eventReply(body: Reply["body"]): Reply {
+function push(queue: Readable, parts: EventParts): void {
+  queue.push(parts);
+}
+
+function eventReply(queue: Readable): Reply {
   return {
     status: 200,
     headers: {
@@ -72,8 +38,15 @@ function eventReply(body: Reply["body"]): Reply {
       "Cache-Control": "no-store",
       "X-Accel-Buffering": "no",
     },
-    body,
+    body: chunksOfEvents(queue),
+    release: async () => void queue.destroy(),
   };
+}
+
+async function* chunksOfEvents(
+  queue: AsyncIterable<EventParts>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const parts of queue) for (const text of parts()) yield Buffer.from(text);
 }
 
 function eventText(event: string, data: unknown): string {
@@ -93,25 +66,26 @@ export function streamReply(
   request: AggregateRequest,
   onEnd: () => void,
 ): Reply {
-  const queue = new EventQueue();
+  const { uri: original } = request;
+  const queue = eventQueue();
   aggregator
     .timeMap({
       ...request,
       onDecided: (decisions) =>
-        queue.push(() => [
-          eventText("decided", { original: request.uri, archives: decisions.map(decisionJson) }),
+        push(queue, () => [
+          eventText("decided", { original, archives: decisions.map(decisionJson) }),
         ]),
-      onOutcome: (outcome, found) => queue.push(() => outcomeTexts(outcome, found)),
+      onOutcome: (outcome, found) => push(queue, () => outcomeTexts(outcome, found)),
     })
     .then(
       ({ mementos, isWhole }) => {
-        queue.push(() => [eventText("done", { mementos: mementos.count, isWhole })]);
-        queue.end();
+        push(queue, () => [eventText("done", { mementos: mementos.count, isWhole })]);
+        queue.push(null);
       },
-      (error: unknown) => queue.end(error),
+      (error: unknown) => queue.destroy(asError(error)),
     )
     .finally(onEnd);
-  return eventReply(queue.chunks(() => undefined));
+  return eventReply(queue);
 }
 
 function* outcomeTexts(
@@ -183,7 +157,7 @@ const TOO_MANY: Problem = { status: 503, title: "Too busy", detail: "too many li
  * Costs nothing while nobody listens.
  */
 export class Monitor implements SessionObserver {
-  readonly #listeners = new Set<EventQueue>();
+  readonly #listeners = new Set<Readable>();
   readonly #maxListeners: number;
 
   constructor(maxListeners: number = 100) {
@@ -197,11 +171,11 @@ export class Monitor implements SessionObserver {
   /** A stream of events; 503 when too many listen already. */
   listen(): Reply {
     if (this.#listeners.size >= this.#maxListeners) return problemReply(TOO_MANY);
-    const queue = new EventQueue();
-    const gone = (): void => void this.#listeners.delete(queue);
-    queue.push(() => [": events of the aggregator\n\n"]);
+    const queue = eventQueue();
+    queue.once("close", () => this.#listeners.delete(queue));
+    push(queue, () => [": events of the aggregator\n\n"]);
     this.#listeners.add(queue);
-    return { ...eventReply(queue.chunks(gone)), release: async () => gone() };
+    return eventReply(queue);
   }
 
   began(session: Session): void {
@@ -218,16 +192,17 @@ export class Monitor implements SessionObserver {
 
   /** Ends all streams. */
   close(): void {
-    for (const queue of this.#listeners) queue.end();
+    for (const queue of this.#listeners) queue.push(null);
+    this.#listeners.clear();
   }
 
   readonly #tell: TakeEvent = ({ id }, members) => {
     const text = `data: {"session": "${id}", ${members}}\n\n`;
     for (const queue of this.#listeners) {
-      queue.push(() => [text]);
-      if (queue.length <= MAX_BEHIND) continue;
+      push(queue, () => [text]);
+      if (queue.readableLength <= MAX_BEHIND) continue;
       this.#listeners.delete(queue);
-      queue.end(new ClientFault("the listener does not keep up"));
+      queue.destroy(new ClientFault("the listener does not keep up"));
     }
   };
 }

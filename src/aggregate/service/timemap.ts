@@ -10,7 +10,7 @@ import { escapeHtml } from "../../page/html.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Preferences } from "./request.ts";
 import type { Aggregation } from "../aggregator.ts";
-import { isWhole, type Outcome } from "../session.ts";
+import { isWhole } from "../session.ts";
 import {
   notFound,
   type Problem,
@@ -20,46 +20,45 @@ import {
   textReply,
 } from "../../http/reply.ts";
 
-/** What was found for a request: at least one memento. */
+/** A request that archives were queried for, and what they have. */
 export interface Found {
   readonly exchange: Exchange;
   readonly aggregation: Aggregation;
   readonly preferences: Preferences;
   /** Of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The moment that was asked for, if one was. */
+  /** The requested moment, if there is one. */
   readonly datetime: number;
 }
 
 /** A TimeMap, or a page of one that is longer than `pageSize`; written as the client takes it. */
 export function timeMapReply(found: Found): Reply {
-  const { exchange, aggregation, preferences, params } = found;
-  const { pageSize = 1_000_000 } = exchange.options;
-  const { mementos } = aggregation;
-  const page = params["page"] === undefined ? undefined : Number(params["page"]);
-  const isPaged = page !== undefined || mementos.count > pageSize;
-  const paging = isPaged ? pagingOf(found, pageSize, page ?? 1) : undefined;
-  if (paging !== undefined && paging.current >= paging.pages.length) {
-    const detail = `the TimeMap has ${formatAmount(paging.pages.length, "page")}`;
-    return problemReply(notFound(detail));
+  const { base, request, options } = found.exchange;
+  const { original, mementos } = found.aggregation;
+  const { pageSize = 1_000_000 } = options;
+  const { page } = found.params;
+  const format = formatOf(found);
+  const pages = mementos.pages(pageSize);
+  const current = Number(page ?? 1) - 1;
+  if (current >= pages.length) {
+    return problemReply(notFound(`the TimeMap has ${formatAmount(pages.length, "page")}`));
   }
-  const format = formatOf(params);
+  const uriOf = (number: number, other: string): string =>
+    `${base}/timemap/${other}/${number + 1}/${original}`;
+  const isWhole = page === undefined && pages.length === 1;
+  const paging = isWhole ? undefined : { pages, current, uriOf };
   return {
     status: 200,
-    headers: {
-      ...aggregationHeaders(exchange, aggregation, preferences),
-      "X-Memento-Count": String(mementos.count),
-      "Content-Type": TIMEMAP_TYPES[format],
-    },
+    headers: { ...mementosHeaders(found), "Content-Type": TIMEMAP_TYPES[format] },
     body:
-      exchange.request.method === "HEAD"
+      request.method === "HEAD"
         ? undefined
         : bodyOf(writeTimeMap({ ...documentOf(found), paging }, format)),
   };
 }
 
 /** One of those that the path allows. */
-function formatOf({ format = "link" }: Found["params"]): TimeMapFormat {
+function formatOf({ params: { format = "link" } }: Found): TimeMapFormat {
   return format as TimeMapFormat;
 }
 
@@ -81,68 +80,49 @@ function documentOf({ exchange: { base }, aggregation }: Found): TimeMapDocument
   return { original, service: base, mementos };
 }
 
-function pagingOf(
-  { exchange: { base }, aggregation: { original, mementos } }: Found,
-  pageSize: number,
-  page: number,
-): NonNullable<TimeMapDocument["paging"]> & { readonly current: number } {
-  return {
-    pages: mementos.pages(pageSize),
-    current: page - 1,
-    uriOf: (number, format) => `${base}/timemap/${format}/${number + 1}/${original}`,
-  };
+/** The place of the memento closest to the requested moment. */
+function closestOf({ aggregation: { mementos }, datetime }: Found): number {
+  return mementos.closest(datetime);
 }
 
-/** Leads to the memento closest to a moment, and names those around it (RFC 7089, 4.1). */
+/** Redirects to the memento closest to a moment, and names those around it (RFC 7089, 4.1). */
 export function timeGateReply(found: Found): Reply {
-  const closest = found.aggregation.mementos.closest(found.datetime);
-  return redirect(found, { Link: timeGateLinks(documentOf(found), closest) });
+  return redirect(found, { Link: timeGateLinks(documentOf(found), closestOf(found)) });
 }
 
-/** Leads to the memento closest to a moment. */
+/** Redirects to the memento closest to a moment. */
 export function mementoReply(found: Found): Reply {
   return redirect(found);
 }
 
-function redirect(
-  { exchange, aggregation, preferences, datetime }: Found,
-  more: Readonly<Record<string, string>> = {},
-): Reply {
-  const { mementos } = aggregation;
-  const location = headerUri(mementos.uriAt(mementos.closest(datetime)));
-  const headers = {
-    ...aggregationHeaders(exchange, aggregation, preferences),
-    ...more,
-    Location: location,
-  };
+function redirect(found: Found, more: ReplyHeaders = {}): Reply {
+  const location = headerUri(found.aggregation.mementos.uriAt(closestOf(found)));
+  const headers = { ...aggregationHeaders(found), ...more, Location: location };
   const body = `<a href="${escapeHtml(location)}">Found</a>.\n\n`;
   return { ...textReply("text/html; charset=utf-8", body, headers), status: 302 };
 }
 
 /** Describes the memento closest to a moment, and those around it. */
-export function descriptionReply(found: Found): Reply {
-  const { exchange, aggregation, preferences, params, datetime } = found;
-  const format = formatOf(params);
-  const closest = aggregation.mementos.closest(datetime);
+export function detailsReply(found: Found): Reply {
+  const format = formatOf(found);
   return {
     status: 200,
-    headers: {
-      ...aggregationHeaders(exchange, aggregation, preferences),
-      "Content-Type": TIMEMAP_TYPES[format],
-    },
-    body: describeMemento(documentOf(found), format, closest),
+    headers: { ...aggregationHeaders(found), "Content-Type": TIMEMAP_TYPES[format] },
+    body: describeMemento(documentOf(found), format, closestOf(found)),
   };
 }
 
 /** Counts mementos by archive and year, without the list of them. */
 export function summaryReply(found: Found): Reply {
-  const { exchange, aggregation, preferences } = found;
-  const { archives, mementos } = aggregation;
+  const { archives, mementos } = found.aggregation;
   const summary = summarizeTimeMap({ ...documentOf(found), mementos }, archives);
-  return textReply("application/json", `${JSON.stringify(summary, undefined, 2)}\n`, {
-    ...aggregationHeaders(exchange, aggregation, preferences),
-    "X-Memento-Count": String(mementos.count),
-  });
+  const text = `${JSON.stringify(summary, undefined, 2)}\n`;
+  return textReply("application/json", text, mementosHeaders(found));
+}
+
+function mementosHeaders(found: Found): ReplyHeaders {
+  const count = String(found.aggregation.mementos.count);
+  return { ...aggregationHeaders(found), "X-Memento-Count": count };
 }
 
 /** The headers of a request that answers depend on, whether it has them or not. */
@@ -150,25 +130,18 @@ const PREFERENCE_HEADERS = "prefer, x-memgator-archive-filter, x-mementomap-rout
 const DORMANT_SECONDS = 60;
 
 /** The headers of an answer that archives had a part in. */
-export function aggregationHeaders(
-  { route, options: { maxAgeSeconds = 600 } }: Pick<Exchange, "route" | "options">,
-  aggregation: Aggregation,
-  { applied, wantsReasons }: Preferences,
-): ReplyHeaders {
-  const isTimeMap = route === "timemap";
+export function aggregationHeaders({ exchange, aggregation, preferences }: Found): ReplyHeaders {
+  const { route, options } = exchange;
+  const { applied, wantsReasons } = preferences;
+  const hits = aggregation.outcomes.filter(({ result }) => result === "hit").length;
   return {
     Vary: route === "timegate" ? `accept-datetime, ${PREFERENCE_HEADERS}` : PREFERENCE_HEADERS,
-    ...freshness(aggregation, maxAgeSeconds),
-    ...(isTimeMap ? { "X-MementoMap-Archives": String(hitCount(aggregation)) } : {}),
+    ...freshness(aggregation, options.maxAgeSeconds ?? 600),
+    ...(route === "timemap" ? { "X-MementoMap-Archives": String(hits) } : {}),
     ...(aggregation.isWhole ? {} : { "X-MementoMap-Missing": missingHeader(aggregation) }),
     ...(applied === undefined ? {} : { "Preference-Applied": applied }),
     ...(wantsReasons ? { "X-MementoMap-Route": routeReasons(aggregation) } : {}),
   };
-}
-
-/** How many archives have mementos of the original. */
-function hitCount({ outcomes }: Aggregation): number {
-  return outcomes.filter(({ result }) => result === "hit").length;
 }
 
 /**
@@ -241,22 +214,23 @@ interface MissingArchive {
 
 /** The archives whose answer is missing: those that failed or have not answered yet, and dormant ones. */
 function missingArchives({ decisions, outcomes }: Aggregation): MissingArchive[] {
-  const failed = outcomes.filter((outcome) => !isWhole(outcome)).map(missingOutcome);
-  const dormant = decisions
-    .filter(({ reason }) => reason === "dormant")
-    .map(({ archive }) => ({
+  const failed = outcomes
+    .filter((outcome) => !isWhole(outcome))
+    .map(({ archive, result, failure, status = 0, fault }) => ({
       archive: archive.id,
       name: archive.name,
+      reason: result === "pending" ? "pending" : (failure ?? `status-${status}`),
+      detail: fault ?? `it answered with status ${status}`,
+    }));
+  const dormant = decisions
+    .filter(({ reason }) => reason === "dormant")
+    .map(({ archive: { id, name } }) => ({
+      archive: id,
+      name,
       reason: "dormant",
       detail: "it failed too often and is dormant for a while",
     }));
   return [...failed, ...dormant];
-}
-
-function missingOutcome({ archive, result, failure, status, fault }: Outcome): MissingArchive {
-  const reason = result === "pending" ? "pending" : (failure ?? `status-${status ?? 0}`);
-  const detail = fault ?? `it answered with status ${status ?? 0}`;
-  return { archive: archive.id, name: archive.name, reason, detail };
 }
 
 const LATE: ReadonlySet<string> = new Set([
@@ -267,26 +241,19 @@ const LATE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * There is no memento: 404 where archives say so, 502 or 504 where none of them answered. A TimeMap
+ * The reply where there is no memento: 404 where archives say so, 502 or 504 where none of them answered. A TimeMap
  * says so in its count too, as MemGator's do.
  *
  * Where archives are missing the document names them, and caches must not keep it.
  */
-export function noMementoReply(
-  exchange: Exchange,
-  aggregation: Aggregation,
-  preferences: Preferences,
-): Reply {
+export function noMementoReply(found: Found): Reply {
+  const { exchange, aggregation, preferences } = found;
   const isOnlyCached = preferences.cacheControl === "only-if-cached" && !aggregation.isWhole;
   const problem = isOnlyCached ? notCached(aggregation) : noMementoProblem(aggregation);
   const isCounted = problem.status === 404 && exchange.route === "timemap";
   const reply = problemReply(problem);
-  const headers = {
-    ...reply.headers,
-    ...aggregationHeaders(exchange, aggregation, preferences),
-    ...(isCounted ? { "X-Memento-Count": "0" } : {}),
-  };
-  return { ...reply, headers };
+  const count = isCounted ? { "X-Memento-Count": "0" } : {};
+  return { ...reply, headers: { ...reply.headers, ...aggregationHeaders(found), ...count } };
 }
 
 function noMementoProblem(aggregation: Aggregation): Problem {

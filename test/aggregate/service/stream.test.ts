@@ -127,7 +127,7 @@ describe("Monitor", () => {
       expect(await next(each)).toMatch(/^data: \{"session": "\d+", "origin": "a",/);
     }
     await listeners[0]?.return?.();
-    expect(monitor.listeners).toBe(1);
+    await expect.poll(() => monitor.listeners).toBe(1);
     monitor.close();
     const rest = listeners[1];
     while (rest !== undefined && (await next(rest)) !== undefined);
@@ -149,6 +149,6 @@ describe("Monitor", () => {
   it("forgets a listener whose response was never begun", async () => {
     const monitor = new Monitor(1);
     await monitor.listen().release?.();
-    expect(monitor.listeners).toBe(0);
+    await expect.poll(() => monitor.listeners).toBe(0);
   });
 });
