@@ -1,5 +1,4 @@
-import { asError } from "../errors.ts";
-import { interruption } from "../interruption.ts";
+import { checkSignal } from "../interruption.ts";
 import { MementoList } from "../memento/memento-list.ts";
 import { type ArchiveAnswer, failedAnswer } from "./ask/answer.ts";
 import type { HowToAsk, Upstream } from "./ask/state.ts";
@@ -34,22 +33,14 @@ export interface AggregatorOptions {
   readonly place?: ProcessPlace | undefined;
 }
 
-/** What ends the waiting for an answer. */
-interface StopSignal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
-}
-
 /** What is asked of an aggregator: the URI comes from `originalUri`. */
 export interface AggregateRequest extends RouteRequest {
   /** How long to wait for archives, if not as long as the aggregator's deadline allows. */
   readonly waitMs?: number | undefined;
   /** When it is aborted, nobody waits any more; archives that were asked are heard out. */
-  readonly signal?: StopSignal | undefined;
-  /** What the client said about caches: `no-cache`, `only-if-cached`. */
-  readonly cacheControl?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether archives or the cache answer; default `cached`. */
+  readonly how?: HowToAsk | undefined;
   /** Called when it is decided which archives are asked. Must not throw. */
   readonly onDecided?: ((decisions: readonly Decision[]) => void) | undefined;
   /** Called when an archive has answered, as long as the answer waits, with what it has. Must not throw. */
@@ -126,7 +117,7 @@ export class Aggregator {
 
   async #start(request: AggregateRequest, datetime: number | undefined): Promise<Aggregation> {
     const { uri, signal, from, until } = request;
-    if (signal?.aborted === true) throw interruption(signal);
+    checkSignal(signal);
     const startedAt = this.#clock();
     const { router } = this;
     const { archives } = router;
@@ -144,11 +135,8 @@ export class Aggregator {
       .map((ask) => ({ ask, archive: archives.indexOf(ask.decision.archive) }))
       .sort((a, b) => a.archive - b.archive);
     const waitMs = Math.min(request.waitMs ?? Infinity, this.#deadlineMs);
-    await arrived(
-      waited.flatMap(({ ask }) => ask.done ?? []),
-      waitMs,
-      signal,
-    );
+    const pending = waited.flatMap(({ ask }) => ask.done ?? []);
+    if (pending.length > 0) await arrived(pending, waitMs, signal);
     const found = waited.reduce((sum, { ask }) => sum + (ask.answer?.mementos.count ?? 0), 0);
     if (found > LONG) await nextTurn();
     const outcomes = waited.map(({ ask }) => ask.outcome ?? this.#outcomeOf(ask));
@@ -178,11 +166,10 @@ export class Aggregator {
   #ask(
     session: Session,
     decision: Decision,
-    { uri, cacheControl, onOutcome }: AggregateRequest,
+    { uri, how, onOutcome }: AggregateRequest,
     datetime: number | undefined,
   ): Ask {
     const { archive } = decision;
-    const how = HOW_TO_ASK[cacheControl ?? ""] ?? "cached";
     const ask: Ask = { decision, startedAt: this.#clock(), isWaitedFor: true };
     const take = (answer: ArchiveAnswer): void => {
       const { mementos } = answer;
@@ -221,25 +208,22 @@ interface Ask {
 }
 
 /** Waits until all is there, or the time is over. @throws MM_INTERRUPTED */
-function arrived(
+async function arrived(
   pending: readonly Promise<void>[],
   waitMs: number,
-  signal: StopSignal | undefined,
-): Promise<void> | void {
-  if (signal?.aborted === true) throw interruption(signal);
-  if (pending.length === 0) return;
-  return new Promise((resolve, reject) => {
-    const end = (error?: unknown): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-      if (error === undefined) resolve();
-      else reject(asError(error));
-    };
-    const onAbort = (): void => end(interruption(signal ?? {}));
-    const timer = setTimeout(end, waitMs);
-    signal?.addEventListener("abort", onAbort);
-    Promise.all(pending).then(() => end(), end);
-  });
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let end = (): void => undefined;
+  const isOver = new Promise<void>((resolve) => (end = resolve));
+  const timer = setTimeout(end, waitMs);
+  signal?.addEventListener("abort", end);
+  try {
+    await Promise.race([Promise.all(pending), isOver]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
+  }
+  checkSignal(signal);
 }
 
 const NOTHING = new MementoList();
@@ -249,8 +233,3 @@ const PENDING: ArchiveAnswer = failedAnswer({
   failure: undefined,
   fault: "it has not answered yet",
 });
-
-const HOW_TO_ASK: Readonly<Record<string, HowToAsk | undefined>> = {
-  "only-if-cached": "only-cached",
-  "no-cache": "refresh",
-};

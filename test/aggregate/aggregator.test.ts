@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { Aggregator, type AggregatorOptions } from "../../src/aggregate/aggregator.ts";
 import type { AskOptions } from "../../src/aggregate/ask/ask.ts";
@@ -161,14 +162,16 @@ describe("Aggregator.timeMap", () => {
   });
 
   it("stops waiting when the signal is aborted, and leaves no listener behind", async () => {
-    const { signal, abort, listeners } = countedSignal();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listeners = (): number => getEventListeners(signal, "abort").length;
     const { aggregator } = aggregatorOf(["a"], async ({ url }) =>
       url.endsWith("never") ? never() : undefined,
     );
     for (let i = 0; i < 3; i++) await aggregator.timeMap({ uri: URI, signal });
     expect(listeners()).toBe(0);
     const answer = aggregator.timeMap({ uri: "http://a/never", signal });
-    abort();
+    controller.abort();
     await expect(answer).rejects.toMatchObject({ code: "MM_INTERRUPTED" });
     await expect(aggregator.timeMap({ uri: URI, signal })).rejects.toThrow(
       "the signal was aborted",
@@ -218,30 +221,6 @@ describe("Aggregator.timeMap", () => {
     expect(mementos.at(0).uri).toBe("https://a.example/web/20150101000000/x");
   });
 });
-
-/** A signal that counts who listens. */
-function countedSignal() {
-  const controller = new AbortController();
-  const { signal } = controller;
-  let count = 0;
-  const counted = {
-    get aborted() {
-      return signal.aborted;
-    },
-    get reason(): unknown {
-      return signal.reason;
-    },
-    addEventListener(type: "abort", listener: () => void) {
-      count += 1;
-      signal.addEventListener(type, listener);
-    },
-    removeEventListener(type: "abort", listener: () => void) {
-      count -= 1;
-      signal.removeEventListener(type, listener);
-    },
-  };
-  return { signal: counted, abort: () => controller.abort(), listeners: () => count };
-}
 
 describe("Aggregator.timeGate", () => {
   const link = linkTimeMap(URI, "http://a/", ["20100101000000", "20150101000000"]).replaceAll(

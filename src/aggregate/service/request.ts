@@ -5,6 +5,7 @@ import { isPrivateAddress } from "../../http/private-address.ts";
 import { networkOf } from "../../http/rate-limit.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { AggregateRequest } from "../aggregator.ts";
+import type { HowToAsk } from "../ask/state.ts";
 import type { RouteRequest } from "../route/decision.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -38,10 +39,9 @@ export function lookupRequest(
   const network = teachingNetwork(client.address);
   const mayForce = options.ignoresForced !== true;
   const isBroadcast = preferences.isBroadcast && mayForce;
-  const isFresh = preferences.cacheControl === "no-cache";
-  const cacheControl = isFresh && !mayForce ? undefined : preferences.cacheControl;
-  const isForced = isBroadcast || (isFresh && mayForce);
-  const more = { uri, cacheControl, isBroadcast, waitMs, network, isForced };
+  const how = preferences.how === "refresh" && !mayForce ? "cached" : preferences.how;
+  const isForced = isBroadcast || how === "refresh";
+  const more = { uri, how, isBroadcast, waitMs, network, isForced };
   return { request: { ...options.defaults, ...route, ...more }, preferences };
 }
 
@@ -67,7 +67,7 @@ export interface Preferences {
   readonly wantsReasons: boolean;
   /** How long it wants to wait (RFC 7240, 4.3). */
   readonly waitMs: number | undefined;
-  readonly cacheControl: string | undefined;
+  readonly how: HowToAsk;
   /** The preferences that are honoured, for `Preference-Applied`. */
   readonly applied: string | undefined;
 }
@@ -98,7 +98,7 @@ export function readPreferences(headers: IncomingHttpHeaders): Preferences {
     isBroadcast: false,
     wantsReasons: headers["x-mementomap-route"] !== undefined,
     waitMs: undefined,
-    cacheControl: cacheControlOf(headers),
+    how: howToAsk(headers),
     applied: undefined,
   };
   const filter = idsOf(shortHeader(headers["x-memgator-archive-filter"]));
@@ -209,10 +209,9 @@ function bad(name: string, value: string, expected: string): MementoMapError {
   );
 }
 
-/** What of `Cache-Control` is passed on to the caches of answers; `Pragma` as of old. */
-function cacheControlOf(headers: IncomingHttpHeaders): string | undefined {
-  const text = headers["cache-control"] ?? headers["pragma"];
-  if (text === undefined) return undefined;
-  if (/\bonly-if-cached\b/i.test(text)) return "only-if-cached";
-  return /\b(?:no-cache|no-store|max-age=0)\b/i.test(text) ? "no-cache" : undefined;
+/** What `Cache-Control` asks for; `Pragma` as of old. */
+function howToAsk(headers: IncomingHttpHeaders): HowToAsk {
+  const text = headers["cache-control"] ?? headers["pragma"] ?? "";
+  if (/\bonly-if-cached\b/i.test(text)) return "only-cached";
+  return /\b(?:no-cache|no-store|max-age=0)\b/i.test(text) ? "refresh" : "cached";
 }

@@ -248,7 +248,7 @@ const LATE: ReadonlySet<string> = new Set([
  */
 export function noMementoReply(found: Found): Reply {
   const { exchange, aggregation, preferences } = found;
-  const isOnlyCached = preferences.cacheControl === "only-if-cached" && !aggregation.isWhole;
+  const isOnlyCached = preferences.how === "only-cached" && !aggregation.isWhole;
   const problem = isOnlyCached ? notCached(aggregation) : noMementoProblem(aggregation);
   const isCounted = problem.status === 404 && exchange.route === "timemap";
   const reply = problemReply(problem);

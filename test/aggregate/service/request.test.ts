@@ -34,13 +34,13 @@ describe("readPreferences", () => {
   });
 
   it.each([
-    ["no-cache", "no-cache"],
-    ["max-age=0", "no-cache"],
-    ["max-age=60, No-Store", "no-cache"],
-    ["only-if-cached, no-cache", "only-if-cached"],
-    ["max-age=60", undefined],
-  ])("passes on Cache-Control: %s as %s", (text, expected) => {
-    expect(readPreferences({ "cache-control": text }).cacheControl).toBe(expected);
+    ["no-cache", "refresh"],
+    ["max-age=0", "refresh"],
+    ["max-age=60, No-Store", "refresh"],
+    ["only-if-cached, no-cache", "only-cached"],
+    ["max-age=60", "cached"],
+  ])("reads Cache-Control: %s as %s", (text, expected) => {
+    expect(readPreferences({ "cache-control": text }).how).toBe(expected);
   });
 
   it("takes the page that embeds from Referer", () => {
