@@ -1,3 +1,5 @@
+import { badInput } from "../errors.ts";
+
 /** A stretch of an input that could not be read, and was skipped. */
 export interface Damage {
   readonly source: string;
@@ -50,4 +52,22 @@ type StreamEvent =
 
 export function isChunk(part: object): part is Uint8Array {
   return part instanceof Uint8Array;
+}
+
+/**
+ * A stream that must be whole, because what it holds makes no sense in part.
+ *
+ * @throws MM_BAD_INPUT at a gap.
+ */
+export async function* unbroken(
+  parts: AsyncIterable<StreamPart>,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const part of parts) {
+    if (isChunk(part)) {
+      yield part;
+    } else if (part.kind === "gap") {
+      throw badInput(source, `${part.damage.message}; this format cannot be read in part`);
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import { MementoMapError } from "../errors.ts";
 import { CR, joinBytes, LF } from "./bytes.ts";
+import { type DamageLog, isChunk, newDamageLog, type StreamPart } from "./damage.ts";
 import { holdChunk } from "./hold-chunk.ts";
 
 /** A line longer than this is an error, not a reason to use more memory. */
@@ -122,28 +123,48 @@ export async function* wholeLines(
 /**
  * As {@link wholeLines}, for readers that check lines themselves: of a line that is longer than
  * `maxLineBytes` and spans chunks, the beginning is given, and nothing behind it.
+ *
+ * What a gap leaves of a line is counted as cut. Behind a gap the first line is whole where all
+ * members before the gap ended with a line, as in files that are written in blocks of lines; else it
+ * is the end of a line that is lost.
  */
 export async function* cutLines(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart> | Iterable<Uint8Array>,
   maxLineBytes: number,
+  damage: DamageLog = newDamageLog(),
 ): AsyncGenerator<Uint8Array, void, undefined> {
   /** The beginning of a line whose end has not arrived; chunks may be reused, so copies. */
   const held: Uint8Array[] = [];
   let heldBytes = 0;
-  for await (const chunk of chunks) {
-    let start = 0;
-    if (heldBytes > 0) {
-      start = chunk.indexOf(LF) + 1;
-      if (start > 0) {
-        yield joinBytes([...held.splice(0), chunk.subarray(0, start)]);
-        heldBytes = 0;
+  let areMembersLines = true;
+  /** Whether the end of a lost line comes next. */
+  let isCut = false;
+  for await (const part of parts) {
+    if (!isChunk(part)) {
+      if (part.kind === "member") {
+        areMembersLines &&= heldBytes === 0;
+      } else {
+        if (heldBytes > 0) damage.cutLines++;
+        held.length = heldBytes = 0;
+        isCut = !areMembersLines;
       }
+      continue;
     }
-    const end = chunk.lastIndexOf(LF) + 1;
-    if (start < end) yield chunk.subarray(start, end);
-    if (end === chunk.length) continue;
-    holdChunk(held, joinBytes([chunk.subarray(end)]));
-    heldBytes += chunk.length - end;
+    let start = 0;
+    if (heldBytes > 0 || isCut) {
+      start = part.indexOf(LF) + 1;
+      if (start === 0 && isCut) continue;
+      if (isCut) damage.cutLines++;
+      else if (start > 0) yield joinBytes([...held.splice(0), part.subarray(0, start)]);
+      isCut = false;
+      if (start > 0) heldBytes = 0;
+    }
+    const end = part.lastIndexOf(LF) + 1;
+    if (start < end) yield part.subarray(start, end);
+    const rest = part.subarray(Math.max(start, end));
+    if (rest.length === 0) continue;
+    holdChunk(held, joinBytes([rest]));
+    heldBytes += rest.length;
     // One byte more than the limit may be the CR of a line end still to come.
     if (heldBytes > maxLineBytes + 1) break;
   }

@@ -29,6 +29,8 @@ export interface DecompressOptions {
    * data that is damaged stays an error.
    */
   readonly damage?: DamageLog | undefined;
+  /** Set where the data is gzip, even if its first bytes are damaged. */
+  readonly isGzip?: boolean | undefined;
 }
 
 const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
@@ -60,10 +62,15 @@ export async function* decompressed(
   const stored = { bytes: 0, lastNonZero: -1 };
   const { head, chunks: all } = await peek(counted(chunks, stored), 4);
   const compressed = all[Symbol.asyncIterator]();
+  const { isGzip = false } = options;
   try {
-    const output = await inflate(recognizeCompression(head), compressed, stored, options);
-    const limit = options.maxDecompressedBytes ?? Number.POSITIVE_INFINITY;
-    const maxRatio = options.maxRatio ?? DEFAULT_MAX_RATIO;
+    const output = await inflate(
+      isGzip ? "gzip" : recognizeCompression(head),
+      compressed,
+      stored,
+      options,
+    );
+    const { maxDecompressedBytes: limit = Infinity, maxRatio = DEFAULT_MAX_RATIO } = options;
     let given = 0;
     for await (const chunk of output) {
       if (isChunk(chunk)) given += chunk.length;

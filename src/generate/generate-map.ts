@@ -6,7 +6,7 @@ import { MementoMapError, quote } from "../errors.ts";
 import { detectFormat } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import type { DetectedFormat, InputFormat } from "../input/formats.ts";
-import { linesOf, readBlocks } from "../input/read-stream.ts";
+import { linesOf } from "../input/stream-lines.ts";
 import { RowReader } from "../input/row-reader.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
 import { SizedHead } from "../ukvs/header.ts";
@@ -143,7 +143,7 @@ export async function readSource(
 ): Promise<void> {
   reader.startPart(format);
   const options = { source, maxLineBytes, archive, damage };
-  const fault = await readBlocks(linesOf(chunks, format, options), reader);
+  const fault = await reader.readBlocks(linesOf(chunks, format, options));
   if (fault === undefined) return;
   throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
     position: { source, line: fault.linesBefore + 1 },

@@ -1,11 +1,10 @@
 import { refuseDeepNesting } from "../ukvs/header.ts";
-import { isChunk } from "../bytes/damage.ts";
-import { lineBatches } from "../bytes/lines.ts";
-import { peekParts, withoutMark } from "../bytes/peek.ts";
+import { isChunk, unbroken } from "../bytes/damage.ts";
+import { cutLines } from "../bytes/lines.ts";
+import { peekParts } from "../bytes/peek.ts";
 import { badInput, MementoMapError, overLimit, quote } from "../errors.ts";
 import { byteString } from "../bytes/bytes.ts";
 import { type CaptureText, MEMBER_NAMES, plainLine, rowLine, type RowSource } from "./rows.ts";
-import { textOf, unbroken } from "./stream-lines.ts";
 
 /**
  * Writes what CDX servers answer for `output=json` as lines: an array of rows whose first names the
@@ -24,11 +23,8 @@ export const cdxJsonRows: RowSource = async function* (parts, options) {
     return first !== undefined;
   });
   for await (const row of first === "["
-    ? arrayRows(
-        await wholeText(withoutMark(unbroken(chunks, options.source)), options.source),
-        options.source,
-      )
-    : objectRows(textOf(chunks, options), options)) {
+    ? arrayRows(await wholeText(unbroken(chunks, options.source), options.source), options.source)
+    : objectRows(cutLines(chunks, options.maxLineBytes, options.damage))) {
     yield typeof row === "string" ? plainLine(row) : rowLine(row);
   }
 };
@@ -78,15 +74,12 @@ function withoutResumeKey(rows: readonly unknown[]): number {
 }
 
 async function* objectRows(
-  chunks: AsyncIterable<Uint8Array>,
-  options: { readonly source: string; readonly maxLineBytes: number },
+  blocks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Found, void, undefined> {
   const decoder = new TextDecoder();
-  for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
-    for (let i = 0; i < count; i++) {
-      const text = decoder.decode(bytes.subarray(starts[i], ends[i]));
-      yield text.trim() === "" ? "" : parsedRow(text);
-    }
+  for await (const lines of blocks) {
+    const text = decoder.decode(lines).replace(/\r?\n$/, "");
+    for (const line of text.split(/\r?\n/)) yield line.trim() === "" ? "" : parsedRow(line);
   }
 }
 

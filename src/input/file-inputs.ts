@@ -6,8 +6,7 @@ import { detectFormat } from "./detect.ts";
 import { fileChunks } from "./file-chunks.ts";
 import { type DetectedFormat, hasLines } from "./formats.ts";
 import type { FileSlice, IndexInput, OpenOptions, Part, ReadTask } from "./index-input.ts";
-import { linesOf } from "./read-stream.ts";
-import { HEAD_BYTES, peekHead } from "./stream-lines.ts";
+import { HEAD_BYTES, linesOf, peekHead } from "./stream-lines.ts";
 
 const RANGE_BYTES = 1 << 23;
 
@@ -96,7 +95,9 @@ export async function decompressedHead(
   // Damage is noted when all of it is read.
   const skipped = damage === undefined ? undefined : newDamageLog();
   const stored = fileChunks({ path, source, slice });
-  const start = await peekHead(decompressed(stored, { source, damage: skipped }));
+  const start = await peekHead(
+    decompressed(stored, { source, damage: skipped, isGzip: slice?.isGzip }),
+  );
   await start.close();
   return start.head;
 }

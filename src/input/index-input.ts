@@ -77,6 +77,8 @@ export interface FileSlice {
   readonly length: number;
   /** The size of an entry that is compressed by the ZIP file itself. */
   readonly inflatedLength?: number | undefined;
+  /** Set for gzip members of a ZipNum cluster. */
+  readonly isGzip?: boolean | undefined;
 }
 
 /** A whole file, or a slice of one, which may be compressed, or a container such as WARC. */
@@ -94,22 +96,6 @@ export interface FileTask {
   readonly progress?: SharedArrayBuffer | undefined;
 }
 
-/** Consecutive gzip members of a ZipNum cluster. */
-export interface MembersTask {
-  readonly kind: "members";
-  readonly path: string;
-  readonly source: string;
-  readonly format: DetectedFormat;
-  readonly members: readonly Member[];
-}
-
-export interface Member {
-  readonly offset: number;
-  readonly length: number;
-  /** How the first line begins, as the index says. */
-  readonly firstKey: string;
-}
-
 /** Some row groups of a Parquet file. */
 interface ParquetTask {
   readonly kind: "parquet";
@@ -119,7 +105,7 @@ interface ParquetTask {
   readonly rowEnd: number;
 }
 
-export type ReadTask = RangeTask | BlockTask | FileTask | MembersTask | ParquetTask;
+export type ReadTask = RangeTask | BlockTask | FileTask | ParquetTask;
 
 /** What of a task to move to another thread, and not to copy. */
 export function transferOf(task: ReadTask): ArrayBuffer[] {

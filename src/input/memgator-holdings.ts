@@ -1,6 +1,6 @@
 import { lineBatches } from "../bytes/lines.ts";
 import { rowLine, type RowSource, UNPROVEN_LINE } from "./rows.ts";
-import { unbroken } from "./stream-lines.ts";
+import { unbroken } from "../bytes/damage.ts";
 import { badInput, MementoMapError, quote } from "../errors.ts";
 import { MemgatorLog, type MemgatorOutcome } from "./memgator-log.ts";
 

@@ -96,6 +96,20 @@ export class RowReader {
     this.#linesBeforePart = this.#sink.counts.lines;
   }
 
+  /**
+   * Reads blocks of whole lines. Returns the first line that cannot be read, if that is a reason to
+   * stop.
+   */
+  async readBlocks(
+    blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  ): Promise<RowFault | undefined> {
+    for await (const lines of blocks) {
+      const fault = this.readLines(lines, 0, lines.length);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+
   /** Lines read of the current part. */
   get partLines(): number {
     return this.#sink.counts.lines - this.#linesBeforePart;

@@ -5,7 +5,7 @@ import { timeMapReader } from "../memento/timemap-reader.ts";
 import type { TimeMapReading } from "../memento/timemap-reading.ts";
 import { surt } from "../surt/uri-to-surt.ts";
 import { rowLine, type RowSource } from "./rows.ts";
-import { unbroken } from "./stream-lines.ts";
+import { unbroken } from "../bytes/damage.ts";
 
 /**
  * Reads TimeMaps, in link format (RFC 7089), JSON or CDXJ as MemGator writes them: a line for

@@ -1,20 +1,18 @@
-import { open, readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { MementoMapError, type Position, badInput, ioError, quote } from "../errors.ts";
 import { addDamage, type DamageLog } from "../bytes/damage.ts";
 import { detectFormat } from "./detect.ts";
 import type { DetectedFormat } from "./formats.ts";
 import { decompressed } from "../files/decompress.ts";
 import { fileChunks } from "./file-chunks.ts";
-import type { FileSlice, IndexInput, Member, OpenOptions, Part } from "./index-input.ts";
+import { decompressedHead } from "./file-inputs.ts";
+import type { FileSlice, IndexInput, OpenOptions, Part } from "./index-input.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { ZIPNUM_JSON_LINE, ZIPNUM_META, ZIPNUM_TAB_LINE } from "./line-kind.ts";
 
 /** Stored bytes of the blocks that are read in one go. */
 const TASK_BYTES = 1 << 20;
-/** Blocks that may be damaged until one tells the format of a file. */
-const MAX_BLOCKS_TRIED = 8;
 
 /** Where a part of a cluster is: a file, or a stretch of one. */
 export interface PartLocation {
@@ -28,9 +26,17 @@ export interface PartLocation {
 /** Finds the file of a part by the name that the index has for it. */
 type LocatePart = (name: string | undefined) => Promise<PartLocation>;
 
+/** A gzip member of some thousand lines. */
+interface Block {
+  readonly offset: number;
+  readonly length: number;
+  /** How the first line begins, as the index says. */
+  readonly firstKey: string;
+}
+
 interface ClusterPart {
   readonly location: PartLocation;
-  readonly members: Member[];
+  readonly blocks: Block[];
 }
 
 /**
@@ -50,10 +56,10 @@ export async function openZipNum(
   const parts = await readIndex(index, locate);
   const inputs: IndexInput[] = [];
   for (const part of parts.values()) {
-    checkMembers(part, index.source, options.damage);
+    checkBlocks(part, index.source, options.damage);
     const format = await partFormat(part, options);
     const { source, size } = part.location;
-    inputs.push({ source, size, isInflated: true, format, parts: () => memberParts(part, format) });
+    inputs.push({ source, size, isInflated: true, format, parts: () => blockParts(part, format) });
   }
   return inputs;
 }
@@ -96,21 +102,21 @@ async function addBlock(
   const name = block.part ?? defaultPart;
   let part = parts.get(name ?? "");
   if (part === undefined) {
-    part = { location: await locate(name), members: [] };
+    part = { location: await locate(name), blocks: [] };
     parts.set(name ?? "", part);
   }
   const { firstKey, offset, length } = block;
-  part.members.push({ firstKey, offset: offset + part.location.offset, length });
+  part.blocks.push({ firstKey, offset: offset + part.location.offset, length });
 }
 
-function checkMembers(
-  { location, members }: ClusterPart,
+function checkBlocks(
+  { location, blocks }: ClusterPart,
   index: string,
   damage: DamageLog | undefined,
 ): void {
-  members.sort((a, b) => a.offset - b.offset);
+  blocks.sort((a, b) => a.offset - b.offset);
   let expected = location.offset;
-  for (const { offset, length, firstKey } of members) {
+  for (const { offset, length, firstKey } of blocks) {
     if (offset !== expected) {
       throw badInput(
         index,
@@ -123,7 +129,7 @@ function checkMembers(
   const end = location.offset + location.size;
   if (expected === end) return;
   if (damage !== undefined && expected > end) {
-    dropBehind(end, { location, members }, damage);
+    dropBehind(end, { location, blocks }, damage);
     return;
   }
   throw badInput(
@@ -134,10 +140,10 @@ function checkMembers(
 }
 
 /** Skips the blocks that a file lacks because it was cut off. */
-function dropBehind(end: number, { location, members }: ClusterPart, damage: DamageLog): void {
-  const lost = members.findIndex(({ offset, length }) => offset + length > end);
-  const { offset } = members[lost];
-  members.splice(lost);
+function dropBehind(end: number, { location, blocks }: ClusterPart, damage: DamageLog): void {
+  const lost = blocks.findIndex(({ offset, length }) => offset + length > end);
+  const { offset } = blocks[lost];
+  blocks.splice(lost);
   addDamage(damage, {
     source: location.source,
     offset,
@@ -148,53 +154,34 @@ function dropBehind(end: number, { location, members }: ClusterPart, damage: Dam
 
 /** The format of the first block whose lines can be read. */
 async function partFormat(
-  { location, members }: ClusterPart,
-  options: OpenOptions,
+  { location }: ClusterPart,
+  { format, damage }: OpenOptions,
 ): Promise<DetectedFormat> {
-  const file = await open(location.path, "r").catch((error: unknown) => {
-    throw ioError(error, location.path);
-  });
-  let head: Uint8Array = new Uint8Array(0);
-  try {
-    for (const { offset, length } of members.slice(0, MAX_BLOCKS_TRIED)) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
-      head = startOf(buffer.subarray(0, bytesRead));
-      if (head.length > 0) break;
-    }
-  } finally {
-    await file.close();
-  }
-  const format = options.format === "zipnum" ? "auto" : options.format;
-  return detectFormat(head, format, location.source);
+  const { path, source, offset, size } = location;
+  const slice = { offset, length: size, isGzip: true };
+  const head = await decompressedHead(path, { source, slice, damage });
+  return detectFormat(head, format === "zipnum" ? "auto" : format, source);
 }
 
-/** The first whole lines of a member. Faults are reported when all of it is read. */
-function startOf(member: Buffer): Buffer {
-  try {
-    const lines = gunzipSync(member, { maxOutputLength: 1 << 24 });
-    return lines.subarray(0, lines.lastIndexOf(0x0a) + 1);
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
-
-async function* memberParts(
-  { location, members }: ClusterPart,
+async function* blockParts(
+  { location, blocks }: ClusterPart,
   format: DetectedFormat,
 ): AsyncGenerator<Part, void, undefined> {
   const { path, source } = location;
-  let group: Member[] = [];
-  let bytes = 0;
-  for (const member of members) {
-    group.push(member);
-    bytes += member.length;
-    if (bytes < TASK_BYTES) continue;
-    yield { source, bytes, task: { kind: "members", path, source, format, members: group } };
-    group = [];
-    bytes = 0;
-  }
-  if (group.length > 0) {
-    yield { source, bytes, task: { kind: "members", path, source, format, members: group } };
+  for (let from = 0, next = 0; from < blocks.length; from = next) {
+    const { offset } = blocks[from];
+    let end = offset;
+    while (next < blocks.length && end - offset < TASK_BYTES) {
+      end = blocks[next].offset + blocks[next].length;
+      next++;
+    }
+    const length = end - offset;
+    const slice = { offset, length, isGzip: true };
+    yield {
+      source,
+      bytes: length,
+      task: { kind: "file", path, source, slice, size: length, format },
+    };
   }
 }
 

@@ -3,7 +3,7 @@ import { crc32, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatNamed, rowSource } from "../../src/input/formats.ts";
-import { textOf } from "../../src/input/stream-lines.ts";
+import { linesOf as readBlocks } from "../../src/input/stream-lines.ts";
 import type { DamageLog } from "../../src/bytes/damage.ts";
 import { addDamage, newDamageLog } from "../../src/bytes/damage.ts";
 import { decompressed } from "../../src/files/decompress.ts";
@@ -19,7 +19,9 @@ async function readLines(
   const damage = newDamageLog();
   const options = { source: "x.gz", maxLineBytes: 1 << 20, damage };
   const chunks = decompressed(chunked(file, lengths), options);
-  const text = Buffer.from(await collected(textOf(chunks, options))).toString("latin1");
+  const text = Buffer.from(
+    await collected(readBlocks(chunks, formatNamed("surts"), options)),
+  ).toString("latin1");
   return { lines: text.split("\n").filter((line) => line !== ""), damage };
 }
 

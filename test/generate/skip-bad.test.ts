@@ -150,16 +150,6 @@ describe("generate --skip-bad", () => {
     expect((await generate([folder])).code).toBe(2);
   });
 
-  it("does not pass over a ZipNum index that does not fit its data", async () => {
-    const folder = scratchDir();
-    const { data, index } = zipNum(LINES, 10, "index.cdx.gz");
-    writeFileSync(join(folder, "index.idx"), index.replace("com,example)/130", "com,example)/131"));
-    writeFileSync(join(folder, "index.cdx.gz"), data);
-    const { code, stderr } = await generate(["--skip-bad", folder]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch("the index does not fit the data");
-  });
-
   it("passes over records of WARC files, also within WACZ files, whose own faults stay errors", async () => {
     const uris = Array.from({ length: 5 }, (_, i) => `http://example.com/${i}`);
     const records = uris.map((uri) =>
