@@ -1,8 +1,7 @@
 // What it costs to pack a large map: `npm run build && npx tsx bench/packed-scale.ts [--rows 4000000,16000000,50000000]`
 //
-// Makes maps of so many rows, packs each with --bits 8 on one and on two threads, and on two to the size that pays and
-// to one bit a row, for which rows are rolled up; then asks the packed maps for every row. Fails if a row is not found, if the bytes depend on the threads, or
-// if memory grows with the map by more than its hosts need. On a busy machine, processor time counts.
+// Makes maps of so many rows, packs each with --bits 8, to the size that pays, and to one bit a row, for which rows are
+// rolled up; then asks the packed maps for every row. Fails if a row is not found, or if memory grows with the map by more than its hosts need. On a busy machine, processor time counts.
 import { createWriteStream } from "node:fs";
 import { open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +22,7 @@ const READ_BYTES = 1 << 22;
 /** Rows of the largest host, and how many hosts have at least n rows: a share of n^-EXPONENT. */
 const MOST_ROWS = 1e6;
 const EXPONENT = 0.75;
-/** Bytes that memory may grow by for each host: profiles, on two threads and together. */
+/** Bytes that memory may grow by for each host: their profiles. */
 const HOST_BYTES = 150;
 const FIXED_BYTES = 420e6;
 /** And for each row, where rows are rolled up: up to 40 bytes for every roll-up, of twenty rows or more. */
@@ -125,23 +124,18 @@ async function main(): Promise<void> {
   const table: string[][] = [];
   for (const rows of values.rows.split(",").map(Number)) {
     const map = await madeOnce(folder, `packed-scale-${rows}.ukvs`, (path) => writeMap(path, rows));
-    const files = [1, 2].map((threads) => join(folder, `packed-scale-${threads}.packed`));
-    const runs: [string, string, TimedRun][] = [];
-    for (const [i, target] of files.entries()) {
-      const threads = String(i + 1);
-      runs.push(["8 bits", target, await pack(map, target, "--bits", "8", "--threads", threads)]);
-    }
-    const best = join(folder, "packed-scale-best.packed");
-    runs.push(["size that pays", best, await pack(map, best, "--threads", "2")]);
-    const small = join(folder, "packed-scale-small.packed");
-    const size = ["--max-bytes", String(rows / 8), "--threads", "2"];
-    runs.push(["1 bit a row", small, await pack(map, small, ...size)]);
-    const [one, two] = await Promise.all(files.map((path) => readFile(path)));
-    if (one.compare(two) !== 0) faults.push(`${rows} rows: the bytes depend on the threads`);
-    const { hosts } = PackedLookup.of(one, files[0]).header;
-    for (const [i, [name, target, run]] of runs.entries()) {
+    const [plain, best, small] = ["plain", "best", "small"].map((name) =>
+      join(folder, `packed-scale-${name}.packed`),
+    );
+    const runs: [string, string, TimedRun][] = [
+      ["8 bits", plain, await pack(map, plain, "--bits", "8")],
+      ["size that pays", best, await pack(map, best)],
+      ["1 bit a row", small, await pack(map, small, "--max-bytes", String(rows / 8))],
+    ];
+    const { hosts } = PackedLookup.of(await readFile(plain), plain).header;
+    for (const [name, target, run] of runs) {
       const { size } = await stat(target);
-      const lost = i === 0 ? 0 : await countLost(map, target);
+      const lost = await countLost(map, target);
       if (lost > 0) faults.push(`${rows} rows: ${lost} are not found`);
       const rollUps = target === small ? ROLL_UP_BYTES * rows : 0;
       if ((run.peakBytes ?? 0) > FIXED_BYTES + HOST_BYTES * hosts + rollUps) {
@@ -152,7 +146,6 @@ async function main(): Promise<void> {
         name,
         (rows / 1e6).toFixed(0),
         String(hosts),
-        i === 0 ? "1" : "2",
         seconds(run.seconds),
         seconds(run.cpuSeconds),
         `${((cpu * 1e9) / rows).toFixed(0)} ns`,
@@ -162,10 +155,10 @@ async function main(): Promise<void> {
       ]);
       console.log(table[table.length - 1].join("  "));
     }
-    await Promise.all([...files, best, small].map((path) => rm(path)));
+    await Promise.all([plain, best, small].map((path) => rm(path)));
     if (!values.keep) await rm(map);
   }
-  const head = ["run", "M rows", "hosts", "threads", "wall", "processor", "a row", "peak", "file"];
+  const head = ["run", "M rows", "hosts", "wall", "processor", "a row", "peak", "file"];
   console.log(`\n${machine()}\n\n${markdownTable([...head, "bits a row"], table)}`);
   for (const fault of faults) console.log(`FAIL ${fault}`);
   if (faults.length > 0) process.exitCode = 1;

@@ -1,13 +1,9 @@
+import { joinBytes } from "../src/bytes/bytes.ts";
 import type { Random } from "../src/bytes/random.ts";
-import { MapLines } from "../src/compact/map-lines.ts";
 import { flatLayout, tableLayout } from "../src/pack/layout.ts";
-import { NameLists, NameLog } from "../src/pack/name-log.ts";
-import { NameScan } from "../src/pack/name-scan.ts";
-import { PackLanes } from "../src/pack/pack-job.ts";
-import { PackedBytes } from "../src/pack/pack-within.ts";
-import { packNames } from "../src/pack/packing.ts";
-import { ShardStore } from "../src/pack/shard-store.ts";
-import { UkvsHeaders } from "../src/ukvs/header.ts";
+import { scanMap } from "../src/pack/scan-map.ts";
+import { packNames } from "../src/pack/write-packed.ts";
+import { headerText, UkvsHeaders } from "../src/ukvs/header.ts";
 import { crc32, formatHead, type PackedHeader, parseHead } from "../src/packed/packed-file.ts";
 import { bytesOf } from "./check.ts";
 
@@ -38,27 +34,23 @@ interface Contents {
 async function packed(held: readonly string[], contents: Contents): Promise<Uint8Array> {
   const { isFlat, queries, voids } = contents;
   const keys = [...held, ...voids].toSorted((a, b) => (a < b ? -1 : 1));
-  const kinds = { queries, voidDomains: [] };
-  const log = new NameLog(0, 2 ** 20, "unused");
-  const lists = new NameLists(log, 0);
-  const scan = new NameScan(kinds, lists);
-  const rows = bytesOf(keys.map((key) => `${key} ${voids.includes(key) ? 0 : 5}\n`).join(""));
-  const fields = { keys: ["surt"], values: ["frequency"], queries };
-  new MapLines(scan, fields).read(rows, { source: "seed", firstLine: 1 });
-  lists.finish();
-  const profiles = scan.profiles.finish();
-  const layout = isFlat ? flatLayout(profiles, 43) : tableLayout(profiles, 43, 4);
+  const rows = keys.map((key) => `${key} ${voids.includes(key) ? 0 : 5}\n`);
   const headers = new UkvsHeaders([
     { name: "id", value: { uri: "https://archive.example/" } },
-    { name: "fields", value: fields },
+    { name: "fields", value: { keys: ["surt"], values: ["frequency"], queries } },
   ]);
-  const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };
-  const map = { headers, rows: keys.length, profiles, kinds, names };
-  const store = new ShardStore("unused", 2 ** 20);
-  const info = { headers: headers.list, sourceRows: keys.length };
-  const lanes = new PackLanes(1, undefined);
-  const head = await packNames(map, layout, info, { lanes, store });
-  return new PackedBytes(head, layout, store).bytes();
+  const bytes = joinBytes([headerText(headers), bytesOf(rows.join(""))]);
+  async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield Promise.resolve(bytes);
+  }
+  const options = { source: "seed", bytes: bytes.length, memoryBytes: 2 ** 20, newSpill: noSpill };
+  const map = await scanMap(read, options, []);
+  const layout = isFlat ? flatLayout(map.profiles, 43) : tableLayout(map.profiles, 43, 4);
+  return packNames(map, layout, { headers: headers.list, sourceRows: keys.length });
+}
+
+function noSpill(): never {
+  throw new Error("seeds fit in memory");
 }
 
 /** A copy whose checksums fit what is there, as far as it can be read. */

@@ -12,7 +12,7 @@ export const FIELD = {
   slot: 0,
   /** The slot of its parent; 0 for none. */
   parent: 1 * PAGE_RECORDS,
-  /** Names the node; see `nodeName`. */
+  /** Names the node; see `TreeNode.name`. */
   name: 2 * PAGE_RECORDS,
   /** One of LAYER. */
   layer: 3 * PAGE_RECORDS,

@@ -81,7 +81,7 @@ export class WeightPolicy implements RollUpPolicy {
   }
 }
 
-/** Rolls up the nodes with these names, and no others; see `nodeName`. */
+/** Rolls up the nodes with these names, and no others; see `TreeNode.name`. */
 export class ChosenNodes implements RollUpPolicy {
   readonly maxHostDepth: number = Number.POSITIVE_INFINITY;
   readonly maxPathDepth: number = Number.POSITIVE_INFINITY;

@@ -1,40 +1,15 @@
-import { copyRange, joinBytes, LF, SLASH, STAR } from "../bytes/bytes.ts";
+import { copyRange, joinBytes, SLASH, STAR } from "../bytes/bytes.ts";
+import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import { PackedLookup } from "../lookup/packed-lookup.ts";
 import { find } from "../lookup/source.ts";
 import { FORM } from "../surt/covering-keys.ts";
 import { Key } from "../surt/lookup-key.ts";
 import { frequencyIsZero } from "../ukvs/frequency.ts";
-import type { Fields } from "../ukvs/header.ts";
 import { KEY_KIND, keyShape } from "../ukvs/key-tree.ts";
-import type { MapRow } from "../compact/map-lines.ts";
-import {
-  type MapPart,
-  plainKeyEnd,
-  plainRowEnd,
-  type PlainRowSink,
-  readMapRows,
-  startsPlain,
-} from "./map-rows.ts";
 
-/** Asks a packed map for all that a map holds, part by part. */
-export class PackedAsker {
-  readonly #map: PackedLookup;
-
-  /** @param file a packed map; all of it is checked. */
-  constructor(file: Uint8Array, source: string) {
-    this.#map = PackedLookup.of(file, source);
-  }
-
-  /** Reads a part once; gives the number of keys that are not found. */
-  ask(part: MapPart, fields: Fields): number {
-    const check = new HeldCheck(this.#map);
-    readMapRows(part, fields, check);
-    return check.lost;
-  }
-}
-
-/** Asks for rows, one at a time. */
-class HeldCheck implements PlainRowSink {
+/** Looks up all rows of a map in a packed one. */
+export class HeldCheck implements RowSink {
+  /** Keys that were not found. */
   lost = 0;
   readonly #map: PackedLookup;
   readonly #hasVoids: boolean;
@@ -43,27 +18,20 @@ class HeldCheck implements PlainRowSink {
   #folder: Uint8Array = new Uint8Array(0);
   #folderEnd = 0;
 
-  constructor(map: PackedLookup) {
-    this.#map = map;
-    this.#hasVoids = map.header.voids > 0;
-  }
-
-  takePlain(bytes: Uint8Array, start: number, end: number): number {
-    if (this.#isBelowFolder(bytes, start)) return bytes.indexOf(LF, start) + 1;
-    const keyEnd = startsPlain(bytes[start]) ? plainKeyEnd(bytes, start) : 0;
-    const rowEnd = keyEnd === 0 ? 0 : plainRowEnd(bytes, keyEnd, end);
-    if (rowEnd === 0) return 0;
-    if (!frequencyIsZero(bytes, keyEnd + 1, rowEnd)) this.#ask(bytes, start, keyEnd);
-    return rowEnd + 1;
+  /** @param file a packed map; all of it is checked. */
+  constructor(file: Uint8Array, source: string) {
+    this.#map = PackedLookup.of(file, source);
+    this.#hasVoids = this.#map.header.voids > 0;
   }
 
   add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
+    if (this.#isBelowFolder(bytes, start)) return;
     if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
     if (keyEnd - start === 1 && bytes[start] === STAR) return;
-    if (!this.#isBelowFolder(bytes, start)) this.#ask(bytes, start, keyEnd);
+    this.#lookUp(bytes, start, keyEnd);
   }
 
-  /** What comes first in the order of keys is asked for first, so it is found by the same name. */
+  /** What comes first in the order of keys is looked up first, so it is found by the same name. */
   #isBelowFolder(bytes: Uint8Array, start: number): boolean {
     const end = this.#folderEnd;
     if (end === 0 || bytes[start + end] !== SLASH) return false;
@@ -72,7 +40,7 @@ class HeldCheck implements PlainRowSink {
     return true;
   }
 
-  #ask(bytes: Uint8Array, start: number, end: number): void {
+  #lookUp(bytes: Uint8Array, start: number, end: number): void {
     const isWildcard = bytes[end - 1] === STAR || bytes.subarray(start, end).includes(STAR);
     const asked = isWildcard ? pageWithin(bytes, start, end) : bytes;
     const from = isWildcard ? 0 : start;
@@ -89,10 +57,9 @@ class HeldCheck implements PlainRowSink {
   }
 }
 
-/** A page that a key covers: for a wildcard, one of a name that no other key has. */
+/** A page that a wildcard covers, of a name that no other key has. */
 function pageWithin(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const key = bytes.subarray(start, end);
-  if (!key.includes(STAR)) return key;
   const { kind, hostEnd } = keyShape(key, key.length);
   if (kind === KEY_KIND.hostWildcard) return joinBytes([key.subarray(0, -1), UNNAMED_HOST]);
   if (kind === KEY_KIND.spread) {

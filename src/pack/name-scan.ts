@@ -2,12 +2,13 @@ import {
   CLOSE_PAREN,
   COMMA,
   commonPrefix,
-  DELETE,
+  copyRange,
   QUESTION,
   SLASH,
-  SPACE,
   STAR,
+  withRoom,
 } from "../bytes/bytes.ts";
+import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import {
   extendA,
   extendB,
@@ -20,28 +21,20 @@ import {
 import { FLAG, MAX_DEPTH } from "../packed/packed-file.ts";
 import { frequencyIsZero } from "../ukvs/frequency.ts";
 import { rejectOrder } from "../ukvs/key-tree.ts";
-import type { MapRow } from "../compact/map-lines.ts";
-import { type HostColumns, HostProfiles, OPAQUE_HOST } from "./host-profiles.ts";
-import { plainKeyEnd, type PlainRowSink, plainRowEnd, startsPlain } from "./map-rows.ts";
-import { LIST, type ListKind, type NameLists } from "./name-log.ts";
+import { copied, HostProfiles } from "./host-profiles.ts";
+import { NAME, type NameKind, type NameLog, OPAQUE_HOST } from "./name-log.ts";
 
-/** Which rows of a map are packed. */
-export interface RowKinds {
+export interface NameScanOptions {
   /** Whether pages have their queries. */
   readonly queries: boolean;
-  /** Domains with a void, such as `com,cnn,*`, up to their star. */
+  /** Domains with a void, such as `com,cnn,*`, up to their star, as far as they are known. */
   readonly voidDomains: readonly string[];
+  /** Where names go, if they are wanted. */
+  readonly names: NameLog | undefined;
 }
 
-/** Keys without a host, such as `dns:a.com`, are rows of depth 1 of a host without a name. */
+/** The `hostEnd` of keys without a host, such as `dns:a.com`: rows of depth 1 of a host without a name. */
 const OPAQUE = -1;
-
-/** What the bytes of a key are, as bits; 0 for most. */
-const IS_ODD = 1;
-const IS_QUESTION = 2;
-const CLASSES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte === QUESTION ? IS_QUESTION : byte === STAR || byte >= DELETE ? IS_ODD : 0,
-);
 
 /**
  * Collects what is packed of the rows of a map: the profiles of its hosts, and the names of its rows. Rows must
@@ -49,14 +42,16 @@ const CLASSES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
  *
  * Neighbours share most of their bytes, so the state of the hash behind every slash of the last key is kept.
  */
-export class NameScan implements PlainRowSink {
+export class NameScan implements RowSink {
   readonly profiles: HostProfiles = new HostProfiles();
-  readonly #kinds: RowKinds;
-  readonly #lists: NameLists | undefined;
-  readonly #name = new NameHash();
+  readonly #queries: boolean;
+  readonly #voidDomains: readonly string[];
+  readonly #names: NameLog | undefined;
+  readonly #hash = new NameHash();
+  /** Keys without a host: their rows, and the bits of their depths and flags. */
+  readonly #opaque = { count: 0, rows: 0, masks: 0, flags: 0 };
   /** The last key. */
-  #key: Uint8Array = new Uint8Array(1024);
-  #view: DataView = new DataView(this.#key.buffer);
+  #key: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   #length = -1;
   /** Where its `)` or the end of its `,*` is, or OPAQUE; and its `?` or end. */
   #hostEnd = OPAQUE;
@@ -65,121 +60,91 @@ export class NameScan implements PlainRowSink {
   #a = START_A;
   #b = START_B;
   #slashes = 0;
-  /** How many of these are those of the key before, too. */
-  #sharedSlashes = 0;
   #slashEnds: Int32Array = new Int32Array(256);
   #slashA: Int32Array = new Int32Array(256).fill(START_A);
   #slashB: Int32Array = new Int32Array(256).fill(START_B);
-  /** The bits of all bytes that `#hash` read. */
-  #classes = 0;
   /** Where the name of the host ends that was added last; how much of it the last key has. */
   #nameEnd = -1;
   #sharedWithName = 0;
-  /** The bytes that are read, for comparing four at a time. */
-  #block: Uint8Array = this.#key;
-  #blockView: DataView = this.#view;
 
-  /** @param lists where names go, if they are wanted. */
-  constructor(kinds: RowKinds, lists: NameLists | undefined) {
-    this.#kinds = kinds;
-    this.#lists = lists;
-  }
-
-  takePlain(bytes: Uint8Array, start: number, end: number): number {
-    if (this.#block !== bytes) {
-      this.#block = bytes;
-      this.#blockView = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    }
-    if (!startsPlain(bytes[start])) return 0;
-    const shared = this.#sharedWith(start, end);
-    const keyEnd = this.#hash(bytes, start, shared);
-    const isPlain = (this.#classes & IS_ODD) === 0 || keyEnd === plainKeyEnd(bytes, start);
-    const rowEnd = isPlain ? plainRowEnd(bytes, keyEnd, end) : 0;
-    const length = keyEnd - start;
-    if (rowEnd === 0 || length < 2 || !this.#isBehind(bytes, start, length, shared)) {
-      this.#slashes = this.#sharedSlashes;
-      return 0;
-    }
-    this.#goTo(bytes, start, length, shared);
-    this.#addName(frequencyIsZero(bytes, keyEnd + 1, rowEnd), false);
-    return rowEnd + 1;
+  constructor({ queries, voidDomains, names }: NameScanOptions) {
+    this.#queries = queries;
+    this.#voidDomains = voidDomains;
+    this.#names = names;
   }
 
   add(row: MapRow): void {
     const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
     const length = keyEnd - start;
     if (length === 1 && bytes[start] === STAR) return;
-    const shared = commonPrefix(this.#key, 0, Math.max(0, this.#length), bytes, start, keyEnd);
-    if (!this.#isBehind(bytes, start, length, shared)) {
-      const last = new TextDecoder().decode(this.#key.subarray(0, this.#length));
-      const order = shared === length && length === this.#length ? 0 : -1;
-      rejectOrder(order, bytes.subarray(start, keyEnd), last);
-    }
-    this.#hash(bytes, start, shared);
+    const last = Math.max(0, this.#length);
+    const shared =
+      row.shared >= 0 ? row.shared : commonPrefix(this.#key, 0, last, bytes, start, keyEnd);
+    this.#checkOrder(bytes, start, keyEnd, shared);
     this.#goTo(bytes, start, length, shared);
     const isVoid = frequencyIsZero(bytes, frequencyStart, frequencyEnd);
-    this.#addName(isVoid, row.moreKeysEnd > row.moreKeysStart);
+    // Of nearly all rows it is known that they have no query.
+    const query = row.count > 0 ? -1 : this.#findQuery();
+    this.#pageEnd = length;
+    if (query < 0 || (this.#queries && this.#hostEnd === OPAQUE)) {
+      this.#addName(isVoid);
+    } else if (this.#queries) {
+      this.#pageEnd = query;
+      this.#addName(isVoid);
+    } else if (!isVoid) {
+      this.#addPage(query);
+    }
   }
 
-  /** How many bytes the last key shares with what begins at `start` in the block. */
-  #sharedWith(start: number, end: number): number {
-    const limit = Math.min(this.#length, end - start);
-    const view = this.#view;
-    const block = this.#blockView;
-    let i = 0;
-    while (i + 4 <= limit && view.getInt32(i) === block.getInt32(start + i)) i += 4;
-    while (i < limit && this.#key[i] === this.#block[start + i]) i++;
-    return i;
+  /** Adds the host of keys without one, and gives back what was collected. Call it after the last row. */
+  end(): HostProfiles {
+    const { profiles } = this;
+    const { count, rows, masks, flags } = this.#opaque;
+    if (count === 0) return profiles;
+    const { low, high } = this.#hash.reset().finish();
+    const host = profiles.push(low, high);
+    profiles.rows[host] = rows;
+    profiles.masks[host] = masks;
+    profiles.flags[host] = flags;
+    return profiles;
   }
 
-  /** Goes on with the hash, from the last slash that is shared with the last key; returns where the key ends. */
-  #hash(bytes: Uint8Array, start: number, shared: number): number {
+  #checkOrder(bytes: Uint8Array, start: number, end: number, shared: number): void {
+    const length = this.#length;
+    const isBehind =
+      shared < end - start && (shared >= length || bytes[start + shared] > this.#key[shared]);
+    if (isBehind) return;
+    const last = new TextDecoder().decode(this.#key.subarray(0, length));
+    const order = shared === end - start && shared === length ? 0 : -1;
+    rejectOrder(order, bytes.subarray(start, end), last);
+  }
+
+  /** Makes `bytes[start, start + length)` the key, of which so many bytes are those of the last one. */
+  #goTo(bytes: Uint8Array, start: number, length: number, shared: number): void {
+    const isSameHost = this.#hostEnd >= 0 && shared > this.#hostEnd + 1;
+    if (shared < this.#sharedWithName) this.#sharedWithName = shared;
+    this.#key = withRoom(this.#key, length);
+    copyRange(bytes, start + shared, start + length, this.#key, shared);
+    this.#length = length;
+    if (!isSameHost) this.#hostEnd = this.#findHostEnd();
+    // The hash goes on from the last slash that both keys have.
     let slash = this.#slashes;
     while (this.#slashEnds[slash] > shared) slash--;
-    this.#sharedSlashes = slash;
-    let at = start + this.#slashEnds[slash];
     let a = this.#slashA[slash];
     let b = this.#slashB[slash];
-    let classes = 0;
-    for (let byte = bytes[at]; byte > SPACE; byte = bytes[++at]) {
+    for (let at = this.#slashEnds[slash]; at < length; at++) {
+      const byte = bytes[start + at];
       a = extendA(a, byte);
       b = extendB(b, byte);
-      classes |= CLASSES[byte];
       if (byte !== SLASH) continue;
       if (++slash === this.#slashEnds.length) this.#reserveSlashes();
-      this.#slashEnds[slash] = at + 1 - start;
+      this.#slashEnds[slash] = at + 1;
       this.#slashA[slash] = a;
       this.#slashB[slash] = b;
     }
     this.#a = a;
     this.#b = b;
     this.#slashes = slash;
-    this.#classes = classes;
-    return at;
-  }
-
-  #isBehind(bytes: Uint8Array, start: number, length: number, shared: number): boolean {
-    if (shared === length) return false;
-    return shared >= this.#length || bytes[start + shared] > this.#key[shared];
-  }
-
-  /** Makes `bytes[start, start + length)` the key, of which so many bytes are those of the last one. */
-  #goTo(bytes: Uint8Array, start: number, length: number, shared: number): void {
-    const isSameHost = this.#hostEnd >= 0 && shared > this.#hostEnd + 1;
-    const hadQuery = this.#pageEnd < this.#length && this.#pageEnd < shared;
-    if (shared < this.#sharedWithName) this.#sharedWithName = shared;
-    if (length > this.#key.length) this.#reserve(length);
-    const key = this.#key;
-    for (let i = shared; i < length; i++) key[i] = bytes[start + i];
-    this.#length = length;
-    if (!isSameHost) this.#hostEnd = this.#findHostEnd();
-    this.#pageEnd = length;
-    const mayHaveQuery = hadQuery || (this.#classes & IS_QUESTION) !== 0;
-    if (!mayHaveQuery) return;
-    const query = key.subarray(0, length).indexOf(QUESTION, Math.max(0, this.#hostEnd));
-    if (query < 0) return;
-    if (!this.#kinds.queries) this.profiles.hasOtherKeys = true;
-    else if (this.#hostEnd !== OPAQUE) this.#pageEnd = query;
   }
 
   /** Where the `)` of the key is, or the end of `com,cnn,*`. */
@@ -192,48 +157,78 @@ export class NameScan implements PlainRowSink {
     return length > 2 && key[length - 1] === STAR && key[length - 2] === COMMA ? length : OPAQUE;
   }
 
-  /** @param isOfPart whether it is about a part of time. */
-  #addName(isVoid: boolean, isOfPart: boolean): void {
+  /** Where the query of the key begins, or -1; that of a wildcard is part of it in a map without queries. */
+  #findQuery(): number {
+    const key = this.#key.subarray(0, this.#length);
+    const query = key.indexOf(QUESTION, Math.max(0, this.#hostEnd));
+    return query < 0 || this.#queries || !key.includes(STAR) ? query : -1;
+  }
+
+  /** Adds a key with a query as its page, by which lookups in a map without queries find it. */
+  #addPage(query: number): void {
+    const hostEnd = this.#hostEnd;
+    let end = query;
+    while (hostEnd !== OPAQUE && end > hostEnd + 2 && this.#key[end - 1] === SLASH) end--;
+    const length = this.#length;
+    this.#length = this.#pageEnd = end;
+    ({ a: this.#a, b: this.#b } = this.#hash.reset().extend(this.#key, 0, end));
+    this.#addName(false);
+    this.#length = length;
+  }
+
+  #addName(isVoid: boolean): void {
     const { profiles } = this;
     const key = this.#key;
     const length = this.#length;
     const hostEnd = this.#hostEnd;
     const pageEnd = this.#pageEnd;
-    const hasQuery = pageEnd < length;
-    // A void of a part of time says nothing of the rest.
-    if (isVoid && isOfPart) return;
     const isOpaque = hostEnd === OPAQUE;
     const isHostWildcard = hostEnd === length;
     const hasPath = !isOpaque && !isHostWildcard;
     const isSpread = hasPath && key[hostEnd - 1] === STAR && key[hostEnd - 2] === COMMA;
     const isBelow = hasPath && !isSpread && key[length - 1] === STAR && key[length - 2] === SLASH;
-    const isAnyQuery = hasQuery && length - pageEnd === 2 && key[pageEnd + 1] === STAR;
-    this.#goToHost(isOpaque ? 0 : isHostWildcard ? length : hostEnd + 1);
-    const hosts = isOpaque ? profiles.opaque : profiles;
-    const host = hosts.count - 1;
-    let list: ListKind;
+    const host = isOpaque ? OPAQUE_HOST : this.#goToHost(isHostWildcard ? length : hostEnd + 1);
+    let kind: NameKind = NAME.row;
+    let [mask, flag] = [0, 0];
     if (isHostWildcard) profiles.hostWildcards |= this.#labelBit(length - 2);
     if (isSpread) profiles.hostSpreads |= this.#labelBit(hostEnd - 2);
     if (isVoid) {
-      hosts.flags[host] |= FLAG.voids;
+      kind = NAME.void;
+      flag = FLAG.voids;
       if (isHostWildcard || isSpread) {
         const domain = isSpread ? hostEnd - 1 : length - 1;
         profiles.voidDomains.push(new TextDecoder().decode(key.subarray(0, domain)));
       }
-      list = LIST.voids;
     } else if (isHostWildcard) {
-      hosts.flags[host] |= FLAG.all;
-      list = LIST.wholes;
+      kind = NAME.whole;
+      flag = FLAG.all;
     } else {
-      const depth = this.#depth(isBelow);
-      if (!isBelow) profiles.depths[Math.min(depth, MAX_DEPTH)]++;
-      const flag = !hasQuery ? 0 : isAnyQuery ? FLAG.anyQuery : FLAG.query;
-      list = addRow(hosts, host, profiles, { depth, flag, isBelow, isSpread });
+      const depth = Math.min(this.#depth(isBelow), MAX_DEPTH);
+      if (!isBelow) profiles.depths[depth]++;
+      if (pageEnd < length) {
+        const isAnyQuery = length - pageEnd === 2 && key[pageEnd + 1] === STAR;
+        flag = isAnyQuery ? FLAG.anyQuery : FLAG.query;
+      } else if (depth === 0 && !isSpread) {
+        kind = isBelow ? NAME.whole : NAME.home;
+        flag = isBelow ? FLAG.all : FLAG.home;
+      } else {
+        mask = (1 << depth) << (isBelow ? 8 : 0);
+      }
     }
-    if (this.#lists === undefined) return;
-    const name = isOpaque ? OPAQUE_HOST : host;
+    const rows = kind === NAME.row ? 1 : 0;
+    profiles.rowCount += rows;
+    if (isOpaque) {
+      this.#opaque.count++;
+      this.#opaque.rows += rows;
+      this.#opaque.masks |= mask;
+      this.#opaque.flags |= flag;
+    } else {
+      profiles.rows[host] += rows;
+      profiles.masks[host] |= mask;
+      profiles.flags[host] |= flag;
+    }
     const low = finishLow(this.#a, this.#b);
-    this.#lists.add(list, low, finishHigh(this.#b, low), name);
+    this.#names?.add(kind, low, finishHigh(this.#b, low), host);
   }
 
   /** Segments of the path, or of the folder before `/*`. */
@@ -250,25 +245,23 @@ export class NameScan implements PlainRowSink {
     return isBelow || pageEnd - hostEnd <= 2 ? Math.max(0, slashes - 1) : slashes;
   }
 
-  /** Goes to the host `key[0, end)`: a new one if it is not that of the row before. */
-  #goToHost(end: number): void {
-    if (end === this.#nameEnd && this.#sharedWithName >= end) return;
+  /** The number of the host `key[0, end)`: a new one if it is not that of the row before. */
+  #goToHost(end: number): number {
+    const { profiles } = this;
+    if (end === this.#nameEnd && this.#sharedWithName >= end) return profiles.count - 1;
     this.#nameEnd = end;
     this.#sharedWithName = end;
-    const { low, high } = this.#hashOf(end);
-    const { opaque } = this.profiles;
-    if (end > 0) {
-      const host = this.profiles.push(low, high);
-      if (this.#isBelowVoid(end)) this.profiles.flags[host] |= FLAG.voids;
-    } else if (opaque.count === 0) opaque.push(low, high);
+    const { low, high } = this.#hash.reset().extend(this.#key, 0, end).finish();
+    const host = profiles.push(low, high);
+    if (this.#isBelowVoid(end)) profiles.flags[host] |= FLAG.voids;
+    return host;
   }
 
   /** Whether the host `key[0, end)` is in a domain with a void. */
   #isBelowVoid(end: number): boolean {
-    const { voidDomains } = this.#kinds;
-    if (voidDomains.length === 0) return false;
+    if (this.#voidDomains.length === 0) return false;
     const name = new TextDecoder().decode(this.#key.subarray(0, end - 1));
-    return voidDomains.some((domain) => `${name},`.startsWith(domain));
+    return this.#voidDomains.some((domain) => `${name},`.startsWith(domain));
   }
 
   /** The bit for the number of labels before `end`. */
@@ -278,59 +271,10 @@ export class NameScan implements PlainRowSink {
     return 1 << Math.min(labels, 31);
   }
 
-  /** The hash of the first bytes of the key. */
-  #hashOf(end: number): NameHash {
-    return this.#name.reset().extend(this.#key, 0, end).finish();
-  }
-
-  #reserve(length: number): void {
-    const larger = new Uint8Array(2 * length);
-    larger.set(this.#key);
-    this.#key = larger;
-    this.#view = new DataView(larger.buffer);
-  }
-
   #reserveSlashes(): void {
     const room = 2 * this.#slashEnds.length;
-    this.#slashEnds = enlarged(this.#slashEnds, new Int32Array(room));
-    this.#slashA = enlarged(this.#slashA, new Int32Array(room));
-    this.#slashB = enlarged(this.#slashB, new Int32Array(room));
+    this.#slashEnds = copied(this.#slashEnds, new Int32Array(room));
+    this.#slashA = copied(this.#slashA, new Int32Array(room));
+    this.#slashB = copied(this.#slashB, new Int32Array(room));
   }
-}
-
-function enlarged(old: Int32Array, larger: Int32Array): Int32Array {
-  larger.set(old);
-  return larger;
-}
-
-/** What kind of a row it is that is held. */
-interface RowForm {
-  readonly depth: number;
-  /** For rows with a query. */
-  readonly flag: number;
-  readonly isBelow: boolean;
-  readonly isSpread: boolean;
-}
-
-function addRow(
-  hosts: HostColumns,
-  host: number,
-  profiles: HostProfiles,
-  { depth, flag, isBelow, isSpread }: RowForm,
-): ListKind {
-  if (flag !== 0) {
-    hosts.flags[host] |= flag;
-  } else if (depth === 0 && !isSpread) {
-    hosts.flags[host] |= isBelow ? FLAG.all : FLAG.home;
-    return isBelow ? LIST.wholes : LIST.homes;
-  } else {
-    hosts.masks[host] |= depthBit(depth) << (isBelow ? 8 : 0);
-  }
-  hosts.rows[host]++;
-  profiles.rowCount++;
-  return LIST.rows;
-}
-
-function depthBit(depth: number): number {
-  return 1 << Math.min(depth, MAX_DEPTH);
 }

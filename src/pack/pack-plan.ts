@@ -4,7 +4,7 @@ import type { BudgetCompaction } from "../compact/budget-compaction.ts";
 import type { MissList } from "../compact/misses.ts";
 import type { MapOutlook } from "../compact/roll-up-plan.ts";
 import type { HostProfiles } from "./host-profiles.ts";
-import { filterBytes } from "./packing.ts";
+import { filterBytes } from "./write-packed.ts";
 
 /** Lookups of hosts that are not held, for each of one that is, as aggregators send them. */
 const LOOKUPS_ELSEWHERE = 10;

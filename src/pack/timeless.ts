@@ -1,54 +1,43 @@
 import { joinBytes } from "../bytes/bytes.ts";
-import { frequencyCount, frequencyIsZero } from "../ukvs/frequency.ts";
-import { UkvsHeaders } from "../ukvs/header.ts";
-import { LastKey } from "../ukvs/record.ts";
+import { feedRows } from "../compact/compact-map.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
+import { frequencyIsZero } from "../ukvs/frequency.ts";
+import { headerText, UkvsHeaders } from "../ukvs/header.ts";
+import { LastKey } from "../ukvs/record.ts";
 
-/** The headers of a map with one row for each SURT, which states a frequency and nothing else. */
-export function timelessHeaders(headers: UkvsHeaders): UkvsHeaders {
-  const { queries } = headers.fields;
-  const fields = {
-    keys: ["surt"],
-    values: ["frequency"],
-    ...(queries === true ? { queries } : {}),
-  };
-  const list = headers.list.filter(({ name }) => name !== "fields" && name !== "keys");
-  return new UkvsHeaders([...list, { name: "fields", value: fields }]);
+const ROW_END = new TextEncoder().encode(" 1\n");
+
+/** A map with times as one without: a row for each SURT of which something is held at any time. */
+export async function* withoutTimes(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const timeless = new Timeless();
+  for await (const _ of feedRows(chunks, source, (headers) => timeless.begin(headers))) {
+    yield joinBytes(timeless.text.splice(0));
+  }
 }
 
-/** Writes one row for each SURT of a map with times: what is held at any time. */
-export class Timeless implements RowSink {
+class Timeless implements RowSink {
+  readonly text: Uint8Array[] = [];
   readonly #last = new LastKey(1);
-  readonly #encoder = new TextEncoder();
-  #rows: Uint8Array[] = [];
-  #captures = 0;
-  #isFirst = true;
 
-  add(row: MapRow): void {
-    const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
-    if (this.#isFirst || this.#last.compareTo(bytes, start, keyEnd) !== 0) {
-      this.#end();
-      this.#last.remember(bytes, start, keyEnd);
-      this.#isFirst = false;
-    }
+  begin({ list, fields }: UkvsHeaders): this {
+    const { queries } = fields;
+    const value = {
+      keys: ["surt"],
+      values: ["frequency"],
+      ...(queries === true ? { queries } : {}),
+    };
+    const others = list.filter(({ name }) => name !== "fields" && name !== "keys");
+    this.text.push(headerText(new UkvsHeaders([...others, { name: "fields", value }])));
+    return this;
+  }
+
+  add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
     if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
-    this.#captures += Math.max(1, frequencyCount(bytes, frequencyStart, frequencyEnd));
-  }
-
-  /** The rows that are complete. */
-  take(): Uint8Array {
-    return joinBytes(this.#rows.splice(0));
-  }
-
-  takeLast(): Uint8Array {
-    this.#end();
-    return this.take();
-  }
-
-  #end(): void {
-    if (this.#captures > 0) {
-      this.#rows.push(this.#encoder.encode(`${this.#last.text()} ${this.#captures}\n`));
-    }
-    this.#captures = 0;
+    if (this.#last.compareTo(bytes, start, keyEnd) === 0) return;
+    this.#last.remember(bytes, start, keyEnd);
+    this.text.push(bytes.slice(start, keyEnd), ROW_END);
   }
 }

@@ -1,4 +1,4 @@
-import { parentPort, type TransferListItem } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import {
   asError,
   type ErrorCode,
@@ -10,19 +10,14 @@ import {
 /**
  * Answers the calls of a {@link Thread} with the methods of a job, one after the other, until the
  * thread is ended.
- *
- * @param transferOf which buffers of a result move to the other thread.
  */
-export function serve(
-  job: object,
-  transferOf: (method: string, value: unknown) => readonly TransferListItem[] = () => [],
-): void {
+export function serve(job: object): void {
   const port = parentPort;
   if (port === null) throw new Error("this module runs in a worker thread only");
   const answer = async ({ id, method, args }: CallMessage): Promise<void> => {
     try {
       const value = await callOn(job, method, args);
-      port.postMessage({ id, value } satisfies ResponseMessage, transferOf(method, value));
+      port.postMessage({ id, value } satisfies ResponseMessage);
     } catch (error) {
       port.postMessage({ id, error: sendableError(error) } satisfies ResponseMessage);
     }

@@ -146,16 +146,6 @@ export class TreeNode<Node extends TreeNode<Node>> {
   }
 }
 
-class LoneNode extends TreeNode<LoneNode> {}
-
-/** The name of the node `key[0, end)`; see {@link TreeNode.name}. */
-export function nodeName(key: Uint8Array, end: number): number {
-  const node = new LoneNode();
-  node.textEnd = end;
-  node.hashText(key);
-  return node.name;
-}
-
 /** What is done with the nodes of a key tree during a walk. */
 export interface TreeVisitor<Node> {
   /** A node is opened: its place is set, all other members are those of its last use. */

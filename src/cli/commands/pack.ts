@@ -46,8 +46,9 @@ bytes would correct less than 2 % of the lookups.
 An index in any format that generate reads is first converted to a map, in
 scratch space (--tmp); with --queries, its queries are kept, so that the packed
 map distinguishes URIs that differ in their query. A map that is compressed or
-comes from standard input is also written to scratch space. The bytes do not
-depend on threads or on memory. docs/packed.md specifies the file.`,
+comes from standard input is also written to scratch space. The bytes depend
+neither on --memory nor on --threads, which are for reading an index.
+docs/packed.md specifies the file.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k; with --bits, fewer rows."),
@@ -86,7 +87,6 @@ depend on threads or on memory. docs/packed.md specifies the file.`,
       misses: values.misses,
       archive: values.archive,
       scratch: values.tmp,
-      threads: values.threads,
       memoryBytes: values.memory,
       onRead: (bytes: number): void => progress.add(bytes),
     };
