@@ -10,7 +10,6 @@ export { JsonLog } from "./http/log.ts";
 export { createAggregatorService } from "./library/create-aggregator-service.ts";
 export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/middleware.ts";
 export { createPublisher } from "./publish/serve/publisher.ts";
-export { writeStaticSite } from "./library/map-files.ts";
 
 // Types that the signatures above refer to.
 export type { AggregatorHandlerOptions } from "./library/create-aggregator-service.ts";
@@ -18,7 +17,3 @@ export type { Listening, ListenOptions, RequestHandler } from "./http/listen.ts"
 export type { Level, Log, RequestEntry } from "./http/log.ts";
 export type { FastifyLike, Middleware } from "./publish/serve/middleware.ts";
 export type { PublishedMap, Publisher, PublisherOptions } from "./publish/serve/publisher.ts";
-export type { StaticSiteOptions } from "./library/map-files.ts";
-export type { StaticSite } from "./publish/serve/static-site.ts";
-export type { ByteSource } from "./bytes/byte-source.ts";
-export type { SplitSize } from "./maps/split-map.ts";

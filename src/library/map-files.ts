@@ -14,7 +14,7 @@ import {
 import { evaluateFiles, type EvaluateOptions } from "../study/evaluate/evaluate-files.ts";
 import { generateFiles, type GenerateOptions, type GenerateSummary } from "../generate/generate.ts";
 import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../generate/key-table.ts";
-import { Interrupt, type InterruptOptions, type SignalOption } from "../interruption.ts";
+import { Interrupt, type InterruptOptions } from "../interruption.ts";
 import { withMapOutput } from "../maps/map-output.ts";
 import { guardOutputs } from "../maps/output-guard.ts";
 import { type PackSummary, writePackedMap } from "../pack/pack-files.ts";
@@ -27,11 +27,6 @@ import {
   analyzeFiles as analyze,
   type AnalyzeFilesOptions,
 } from "../study/analyze/analyze-files.ts";
-import type { SplitSize } from "../maps/split-map.ts";
-import { type StaticSite, writeStaticSite as writeSite } from "../publish/serve/static-site.ts";
-import { randomAccess } from "./maps.ts";
-import { NODE } from "./node-platform.ts";
-import type { Source } from "./source.ts";
 import { packageFile } from "../files/package-file.ts";
 
 /** What a function that writes a file takes besides what it is about. */
@@ -208,43 +203,6 @@ export function analyzeFiles(
   options: Omit<AnalyzeFilesOptions, "streams"> = {},
 ): Promise<Analysis> {
   return analyze(inputs, { ...options, streams: STREAMS });
-}
-
-/** How a map is cut into pages; default pages of 50,000 rows. */
-export interface StaticSiteOptions extends SignalOption {
-  readonly size?: SplitSize | undefined;
-}
-
-/**
- * Writes a folder that any server of files publishes with the same meaning as `mementomap serve` does:
- * the map at its well-known path, its pages, a page for people. `mementomap split --site` does the same.
- *
- * @throws MM_USAGE, MM_NOT_SORTED, MM_BAD_INPUT, MM_BAD_LINE, MM_IO, MM_INTERRUPTED
- *
- * @example
- * ```ts
- * import { generateMapFile } from "mementomap/node";
- * import { writeStaticSite } from "mementomap/server";
- *
- * await generateMapFile(["index.cdxj"], "map.ukvs");
- * const { plan } = await writeStaticSite("map.ukvs", "site", { size: { pages: 2 } });
- * console.log(plan.pages.length);
- * ```
- * ```
- * 2
- * ```
- */
-export async function writeStaticSite(
-  source: Source,
-  folder: string,
-  { size = { maxLines: 50_000 }, signal }: StaticSiteOptions = {},
-): Promise<StaticSite> {
-  const map = await randomAccess(NODE, source, signal);
-  try {
-    return await writeSite(map.source, folder, size, { signal });
-  } finally {
-    await map.close();
-  }
 }
 
 /** As many as there are cores and memory for; one where the files of threads are not installed. */

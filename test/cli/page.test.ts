@@ -1,11 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { NodeClient } from "../../src/http/node-client.ts";
+import { discoverMap } from "../../src/publish/fetch/discover.ts";
 import { CHROMIUM } from "../support/chromium.ts";
 import { launchBrowser, openPage, press } from "../support/page-browsers.ts";
 import { folderFiles } from "../support/file-server.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
+import { scriptedServer } from "../support/scripted-server.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { packedBytes } from "../support/packed-file.ts";
@@ -39,6 +42,7 @@ describe("mementomap page", () => {
     expect(result.stderr).toContain("3 maps of 14 records");
     expect(readdirSync(site).toSorted()).toEqual([
       ".nojekyll",
+      ".well-known",
       "index.html",
       "maps",
       "maps.json",
@@ -55,6 +59,36 @@ describe("mementomap page", () => {
     const page = readFileSync(join(site, "index.html"), "utf8");
     expect(page).toContain("<title>Search · Example Archive</title>");
     expect(page).not.toMatch(/(?:src|href)="\//);
+  });
+
+  it("is found by clients, also where a server hides names that begin with a dot", async () => {
+    const folder = await made();
+    const site = join(folder, "site");
+    for (const [map, type] of [
+      ["c.packed", "application/vnd.mementomap.packed"],
+      ["a.ukvs", "text/plain"],
+    ]) {
+      rmSync(site, { recursive: true, force: true });
+      expect(await runCli(["page", join(folder, map), "-o", site])).toMatchObject({ code: 0 });
+      const page = readFileSync(join(site, "index.html"), "utf8");
+      expect(page).toMatch(
+        new RegExp(`<link\\s+rel="mementomap"\\s+href=".well-known/mementomap"\\s+type="${type}"`),
+      );
+      const published = readFileSync(join(site, ".well-known/mementomap"));
+      expect(published.equals(readFileSync(join(folder, map)))).toBe(true);
+    }
+    const copy = gunzipSync(readFileSync(join(site, ".well-known/mementomap.gz")));
+    expect(copy.toString()).toBe(EXAMPLE_MAP);
+    const { url } = await scriptedServer((request, response) => {
+      if (request.url === "/archive/") {
+        response.writeHead(200, { "Content-Type": "text/html" });
+        response.end(readFileSync(join(site, "index.html")));
+      } else if (request.url === "/archive/.well-known/mementomap") response.end(EXAMPLE_MAP);
+      else response.writeHead(404).end();
+    });
+    const client = new NodeClient({ allowsPrivate: true });
+    expect(await discoverMap(client, `${url}/archive/`)).toMatchObject({ method: "html-link" });
+    client.close();
   });
 
   it("refuses a folder that is in use, maps of one name, and what is not a map", async () => {

@@ -42,7 +42,7 @@ describe.skipIf(!canMount)("a disk that is full", () => {
     "sample -q --lines 20000 -o OUT",
     "analyze -q INDEX --html OUT",
     "split -q --pages 2 MAP -o FOLDER",
-    "split -q --html --pages 2 MAP -o FOLDER",
+    "page -q MAP -o FOLDER",
     "fetch -q --direct SERVER/map -o OUT",
     "harvest -q --interval 0 --retries 0 SERVER/cdx --url a.com -o OUT",
   ])("keeps the old file, and leaves nothing else: %s", async (line) => {

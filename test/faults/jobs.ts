@@ -168,12 +168,7 @@ export function fileJobs(inputs: Inputs): Job[] {
         isNew: true,
       },
     ),
-    job(
-      "split into a site",
-      "site",
-      (target) => ["split", "-q", "--html", "--pages", "3", map, "-o", target],
-      { isNew: true },
-    ),
+    job("page", "site", (target) => ["page", "-q", map, "-o", target], { isNew: true }),
     job(
       "analyze",
       "report.html",

@@ -35,7 +35,7 @@ const WRITING = [
   "compact -q MAP -o OUT",
   "merge -q MAP MAP -o OUT",
   "split -q --pages 2 MAP -o OUT",
-  "split -q --html --pages 2 MAP -o OUT",
+  "page -q MAP -o OUT",
   "sample -q -o OUT",
   "analyze -q INDEX --html OUT",
   "harvest -q http://127.0.0.1:1/ --url a -o OUT",

@@ -38,7 +38,6 @@ import {
 } from "../../src/node.ts";
 import * as web from "../../src/index.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
-import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { scriptedUpstream } from "../support/scripted-upstream.ts";
 import { archive } from "../support/sessions.ts";
@@ -119,8 +118,6 @@ const OF_STREAMS: Readonly<Record<string, Run>> = {
   readTimeMap: (signal, reached) => readTimeMap(slowly(MAP, reached), { signal }),
   surveyMap: (signal, reached) => surveyMap(slowSource(MAP, reached), { signal }),
   planPages: (signal, reached) => planPages(slowSource(MAP, reached), { pages: 2 }, { signal }),
-  writeStaticSite: (signal, reached) =>
-    writeStaticSite(slowSource(MAP, reached), at("site"), { pages: 2 }, { signal }),
   "MapSearch.open": (signal, reached) =>
     MapSearch.open(slowSource(MAP, reached), { signal, blockBytes: 16 }),
 };

@@ -24,8 +24,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { FetchClient } from "../../src/http/http-client.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
-import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
-import { fileServer, folderFiles } from "../support/file-server.ts";
+import { pagedFiles } from "../support/paged-files.ts";
+import { fileServer } from "../support/file-server.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { serving } from "../support/serving.ts";
@@ -190,10 +190,10 @@ describe("a map never says absent of what it holds", () => {
       fc.asyncProperty(anyMap, uriQuestions, pageCount, async ({ text }, asked, pages) => {
         const linear = new LinearReading(encode(text));
         const folder = scratchDir();
-        await writeStaticSite(new MemorySource(encode(text)), folder, { pages });
         files.clear();
-        for (const [path, bytes] of folderFiles(folder)) files.set(path, bytes);
-        const page = `${url}/pages/page-0001.ukvs`;
+        files.set("/.well-known/mementomap", encode(text));
+        for (const [path, bytes] of await pagedFiles(text, pages)) files.set(path, bytes);
+        const page = `${url}/page-1.ukvs`;
         const target = join(folder, "fetched.ukvs");
         const fetched = await runCli(["fetch", "-q", "--direct", page, "-o", target]);
         expect(fetched).toMatchObject({ code: 0 });

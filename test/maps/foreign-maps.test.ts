@@ -48,7 +48,7 @@ const COMMANDS = [
   "diff @FOREIGN @map.ukvs",
   "diff @map.ukvs @FOREIGN",
   "split @FOREIGN --max-lines 10 -o @out",
-  "split @FOREIGN --html --max-lines 10 -o @out",
+  "page @FOREIGN -o @out",
   "serve @FOREIGN --port 0",
   "evaluate @FOREIGN --truth @map.ukvs --lookups @uris.txt",
   "generate @more.cdxj --add @FOREIGN -o @out",

@@ -163,7 +163,7 @@ describe("an output that would destroy something", () => {
     "merge @map.ukvs @map.ukvs -o OUT",
     "diff @map.ukvs @map.ukvs -o OUT",
     "split --pages 2 @map.ukvs -o OUT",
-    "split --html --pages 2 @map.ukvs -o OUT",
+    "page @map.ukvs -o OUT",
     "sample --lines 5 -o OUT",
     "lookup @map.ukvs --batch @uris.txt -o OUT",
     "analyze @a.cdxj -o OUT",

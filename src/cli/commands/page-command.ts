@@ -15,11 +15,12 @@ Writes a web application as static files, for any web server, GitHub Pages, or
 an archive's own site. It looks up URIs in maps, explores what maps hold, and
 compares them, entirely in the reader's browser. The given maps are copied into
 the folder; readers can also open their own files, which are not uploaded. Maps
-may be text, gzip, zstd or packed.
+may be text, gzip, zstd or packed. Clients find the first map.
 
   index.html   the page
   page/        its scripts and styles
   maps/        the maps, and maps.json with a list of them
+  .well-known/mementomap   the first map, and a compressed copy
 
 URLs are relative, so the folder can be at any path of a site. Browsers do not
 run it from disk (file:): try it with any static file server, such as python3 -m

@@ -21,24 +21,17 @@ layout of the input: LF, one space, %2a for a * that is not a wildcard.
 
 The folder appears when all pages are written; it must not exist before, or be
 empty.
-
-With --html the folder is a web site that any static file server can publish:
-the map at .well-known/mementomap, its pages in pages/, each with a compressed
-copy, and index.html, a web page that links to the map. Pages are then split
-between sites rather than within one, if that costs little.
 `,
   options: {
     pages: option.count("The number of pages."),
     "max-lines": option.count("The maximum number of records per page."),
     output: { short: "o", value: "DIR", help: "The folder to create." },
-    html: { help: "Create a web site: docs/publishing.md." },
     gzip: { help: "Compress the pages: page-0001.ukvs.gz." },
   },
   examples: {
     "two pages": "mementomap split map.ukvs --pages 2 -o pages",
     "pages of 50,000 records, compressed":
       "mementomap split map.ukvs --max-lines 50000 --gzip -o pages",
-    "a web site to upload": "mementomap split map.ukvs --max-lines 50000 --html -o site",
   },
 
   async run({ positionals, values }, io) {
@@ -50,16 +43,8 @@ between sites rather than within one, if that costs little.
     }
     const size = splitSize(values.pages, values["max-lines"]);
     const { signal } = io.interrupt;
-    if (values.html && values.gzip) throw usage("split", "--html already compresses; omit --gzip");
     const suffix = values.gzip ? ".ukvs.gz" : ".ukvs";
     const writePages = async (map: FileSource): Promise<SplitPlan> => {
-      if (values.html) {
-        const { writeStaticSite } = await import("../../publish/serve/static-site.ts");
-        const site = await withOutputFolder(output, io, (folder) =>
-          writeStaticSite(map, folder, size, { signal }),
-        );
-        return site.plan;
-      }
       const pages = await planPages(map, size, { signal });
       const digits = Math.max(4, String(pages.pages.length).length);
       await withOutputFolder(output, io, async (folder) => {

@@ -260,15 +260,9 @@ export class MapVersion {
   }
 }
 
-/**
- * Where the other pages are. By default relative to any URL the map has: the same bytes for all of
- * them.
- */
-export function pageLinks(
-  number: number,
-  of: number,
-  href: (page: number) => string = (page) => `?page=${page}`,
-): Record<string, string> {
+/** Where the other pages are, relative to any URL the map has: the same bytes for all of them. */
+export function pageLinks(number: number, of: number): Record<string, string> {
+  const href = (page: number): string => `?page=${page}`;
   return {
     first: href(1),
     ...(number > 1 ? { prev: href(number - 1) } : {}),

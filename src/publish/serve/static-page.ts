@@ -1,9 +1,11 @@
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
-import type { ByteSource } from "../../bytes/byte-source.ts";
+import { basename, dirname, extname, join } from "node:path";
+import { type ByteSource, sourceChunks } from "../../bytes/byte-source.ts";
 import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
+import { withOutput } from "../../files/output-file.ts";
 import { packageFile, packageVersion } from "../../files/package-file.ts";
+import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { packedHoldings } from "../../maps/explore/packed-holdings.ts";
 import { surveyMap } from "../../maps/map-survey.ts";
 import { appPage, appSecurityPolicy } from "../../page/app-page.ts";
@@ -34,7 +36,8 @@ export interface PageMapFile {
  *     page/           its scripts and styles
  *     maps/           copies of the maps
  *     maps.json       the list of maps, for programs
- *     .nojekyll       for GitHub Pages
+ *     .well-known/mementomap   the first map, and its gzip copy beside it
+ *     .nojekyll       for GitHub Pages, which would leave out names that begin with a dot
  *
  * All addresses are relative. Reads each map once.
  *
@@ -61,12 +64,30 @@ export async function writeStaticPage(
     const file = packageFile(`dist/page/${asset}`);
     if (file !== undefined) await copyFile(file, join(folder, "page", asset));
   }
+  const [main] = maps;
+  if (main !== undefined) await writeWellKnown(join(folder, WELL_KNOWN), main, infos[0].isPacked);
   const list = `${JSON.stringify({ maps: infos }, undefined, 1)}\n`;
   await writeFile(join(folder, "maps.json"), list, { flush: true });
   const name = options.name ?? infos[0]?.name ?? "MementoMap";
   await writeFile(join(folder, "index.html"), await indexPage(infos, name), { flush: true });
   await writeFile(join(folder, ".nojekyll"), "", { flush: true });
   return infos;
+}
+
+const WELL_KNOWN = ".well-known/mementomap";
+
+/** Writes a map where clients look for it; one of text also compressed, for servers that send such copies. */
+async function writeWellKnown(
+  path: string,
+  { source }: PageMapFile,
+  isPacked: boolean,
+): Promise<void> {
+  await mkdir(dirname(path));
+  for (const target of isPacked ? [path] : [path, `${path}.gz`]) {
+    await withOutput(target, { stdout: process.stdout }, async (output) => {
+      for await (const chunk of sourceChunks(source)) await output.write(chunk);
+    });
+  }
 }
 
 function indexPage(maps: readonly MapInfo[], name: string): Promise<string> {
@@ -81,11 +102,15 @@ function indexPage(maps: readonly MapInfo[], name: string): Promise<string> {
     archives: [],
     answers: {},
   };
-  return appPage(
-    page,
-    "./",
-    html`<meta http-equiv="Content-Security-Policy" content="${policy}" />`,
-  );
+  const [main] = maps;
+  const link = html`<link
+    rel="mementomap"
+    href="${WELL_KNOWN}"
+    type="${main?.isPacked === true ? PACKED_CONTENT_TYPE : "text/plain"}"
+  />`;
+  const head = html`<meta http-equiv="Content-Security-Policy" content="${policy}" />
+    ${main && link}`;
+  return appPage(page, "./", head);
 }
 
 async function readInfo(map: PageMapFile, signal: AbortSignal | undefined): Promise<MapInfo> {
