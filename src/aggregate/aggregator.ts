@@ -1,4 +1,4 @@
-import { checkSignal } from "../interruption.ts";
+import { checkSignal, interruption } from "../interruption.ts";
 import { MementoList } from "../memento/memento-list.ts";
 import { type ArchiveAnswer, failedAnswer } from "./ask/answer.ts";
 import type { HowToAsk, Upstream } from "./ask/state.ts";
@@ -208,22 +208,22 @@ interface Ask {
 }
 
 /** Waits until all is there, or the time is over. @throws MM_INTERRUPTED */
-async function arrived(
+function arrived(
   pending: readonly Promise<void>[],
   waitMs: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let end = (): void => undefined;
-  const isOver = new Promise<void>((resolve) => (end = resolve));
-  const timer = setTimeout(end, waitMs);
-  signal?.addEventListener("abort", end);
-  try {
-    await Promise.race([Promise.all(pending), isOver]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", end);
-  }
-  checkSignal(signal);
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      if (signal?.aborted === true) reject(interruption(signal));
+      else resolve();
+    };
+    const timer = setTimeout(end, waitMs);
+    signal?.addEventListener("abort", end);
+    Promise.all(pending).then(end, reject);
+  });
 }
 
 const NOTHING = new MementoList();

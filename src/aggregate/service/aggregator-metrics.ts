@@ -3,7 +3,7 @@ import { Metrics, type Sample } from "../../http/metrics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Share } from "../learn/intervals.ts";
 import type { RoutingReport } from "../statistics.ts";
-import type { AggregatorServiceOptions } from "./exchange.ts";
+import type { ListState } from "../route/archive-list.ts";
 import { type ArchiveStatus, archiveStatuses, type OpenAggregator } from "./open-aggregator.ts";
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
@@ -108,7 +108,11 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
   }
 
   /** Exposes the state of a service. */
-  readStatus(options: AggregatorServiceOptions): void {
+  readStatus(options: {
+    readonly open: OpenAggregator;
+    readonly list?: ListState | undefined;
+    readonly now?: (() => number) | undefined;
+  }): void {
     const { open, now = Date.now } = options;
     const startedAt = now();
     const routing = (): RoutingReport => open.statistics.routing();

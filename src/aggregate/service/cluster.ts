@@ -184,7 +184,6 @@ export class Primary {
   async #sendMetrics(worker: Worker): Promise<void> {
     // One that is starting does not say what it counts, and all would wait for it.
     const until = performance.now() + START_MS;
-    const isStarting = (slot: Slot): boolean => slot.worker !== undefined && !slot.isReady;
     while (this.#slots.some(isStarting) && performance.now() < until) await sleep(50);
     // A worker that hangs does not answer; the others count all the same.
     const joined = await this.#registry.clusterMetrics().catch(() => "");
@@ -198,6 +197,10 @@ export class Primary {
   #endIfDone(): void {
     if (this.#slots.every(({ worker }) => worker === undefined)) this.#end(true);
   }
+}
+
+function isStarting({ worker, isReady }: Slot): boolean {
+  return worker !== undefined && !isReady;
 }
 
 /** A worker that is about to end takes no messages; that it has ended is noticed elsewhere. */
