@@ -1,15 +1,12 @@
 import { type ByteSource, MemorySource } from "../bytes/byte-source.ts";
 import { CLOSE_BRACE, joinBytes } from "../bytes/bytes.ts";
-import { MementoMapError } from "../errors.ts";
 import type { SpillStore } from "../files/scratch.ts";
-import { hasQuery, hostEnd } from "../surt/key.ts";
 import { ownSpelling } from "../surt/spelling.ts";
 import { type Fields, SIZE_HEADER, UkvsHeaders } from "../ukvs/header.ts";
 import { LastKey } from "../ukvs/record.ts";
 import { isPresent, parseFrequency } from "../ukvs/frequency.ts";
 import { plainKeyEnd } from "../ukvs/row.ts";
 import { UkvsWriter } from "../ukvs/writer.ts";
-import { keyFault } from "./map-faults.ts";
 import { type LogicalMap, openLogicalMaps } from "./logical-map.ts";
 import {
   addRows,
@@ -38,11 +35,7 @@ const ROW_BYTES = 200;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/**
- * Checks that the rows of a map come in the order and spelling that writers give them, each key once.
- *
- * @throws MM_BAD_KEY, with the place, for the key of a host that no published tool writes
- */
+/** Checks that the rows of a map come in the order and spelling that writers give them, each key once. */
 export class OrderCheck {
   isInOrder = true;
   readonly #source: string;
@@ -58,33 +51,19 @@ export class OrderCheck {
   /**
    * Whether the row and all before it are in order.
    *
-   * @throws MM_BAD_KEY, MM_BAD_FREQUENCY
+   * @throws MM_BAD_FREQUENCY
    */
   take(row: RowCursor): boolean {
-    const { bytes, start, keyEnd, tupleEnd, end, line } = row;
+    const { bytes, start, keyEnd, tupleEnd, end } = row;
     if (plainKeyEnd(bytes, start, end) === -1) {
       requireFrequency(row, this.#source);
       const written = decoder.decode(bytes.subarray(start, keyEnd));
-      const key = ownSpelling(written, this.#fields);
-      refuseHost(key, this.#fields, { source: this.#source, line });
-      this.isInOrder &&= key === written;
+      this.isInOrder &&= ownSpelling(written, this.#fields) === written;
     }
     this.isInOrder &&= this.#last.compareTo(bytes, start, tupleEnd) < 0;
     this.#last.remember(bytes, start, tupleEnd);
     return this.isInOrder;
   }
-}
-
-/** Refuses a host that ends at another place, or has other labels, than a lookup would take it to have. */
-function refuseHost(key: string, fields: Fields, position: { source: string; line: number }): void {
-  const end = hostEnd(key);
-  const host = end === -1 ? "" : key.slice(0, end);
-  const isOdd = end === -1 ? /^[^/:]*\)\?/.test(key) && hasQuery(key) : /^,|,$|^$|[)/]/.test(host);
-  if (!isOdd) return;
-  const fault = keyFault(key, { queries: fields.queries })?.message ?? `key "${key}" has no host`;
-  throw new MementoMapError("MM_BAD_KEY", `${fault}; make the map again from its index`, {
-    position,
-  });
 }
 
 /**

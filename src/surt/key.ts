@@ -164,7 +164,8 @@ function withoutOuterCommas(host: string): string {
   return "%2c".repeat(start) + host.slice(start, end) + "%2c".repeat(host.length - end);
 }
 
-function escapeUtf8(characters: string): string {
+/** Percent-encodes all of a text, as UTF-8. */
+export function escapeUtf8(characters: string): string {
   return Array.from(encoder.encode(characters), (byte) => `%${byte.toString(16)}`).join("");
 }
 

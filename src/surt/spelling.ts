@@ -1,4 +1,5 @@
-import { ANY_QUERY, hasQuery, type KeyOptions, surtKey } from "./key.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { ANY_QUERY, escapeUtf8, hasQuery, hostEnd, type KeyOptions, surtKey } from "./key.ts";
 
 /** What no key of this tool has but as a wildcard, or at its end. */
 // oxlint-disable-next-line no-control-regex -- all of ASCII
@@ -8,7 +9,8 @@ const NOT_ASCII = /[^\u0000-\u007f]+/gu;
 const ESCAPED_BYTES = /(?:%[89a-f][0-9a-f])+/g;
 /** What only keys have that the authors' tool writes otherwise. */
 const MAY_DIFFER = /%2a|%[89a-f][0-9a-f]/;
-const encoder = new TextEncoder();
+/** A host without a name, with an empty label at an end, or with a character that is escaped in hosts. */
+const UNPUBLISHED_HOST = /^,|,$|^$|[)/]/;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -38,6 +40,25 @@ export function askedKey(key: string, options: KeyOptions = {}): string {
   return isFoundByPage ? surtKey(own) : own;
 }
 
+/**
+ * Refuses a key that only unpublished versions of this tool wrote, such as `com,a,)/` or `com,a)b)/`: lookups
+ * would take its host to be another.
+ *
+ * @throws MM_BAD_KEY, without a position
+ */
+export function refuseUnpublished(key: string): void {
+  const end = hostEnd(key);
+  const isUnpublished =
+    end === -1
+      ? /^[^/:]*\)\?/.test(key) && hasQuery(key)
+      : UNPUBLISHED_HOST.test(key.slice(0, end));
+  if (!isUnpublished) return;
+  throw new MementoMapError(
+    "MM_BAD_KEY",
+    `key ${quote(key)} is written in a way that no published tool writes; make the map again from its index`,
+  );
+}
+
 /** Whether this is the home page of a host, without its slash. */
 function isBareHome(key: string): boolean {
   return key.indexOf(")") === key.length - 1 && key.length > 1 && !key.endsWith(",*)");
@@ -47,10 +68,6 @@ function isBareHome(key: string): boolean {
 function isWhole(key: string, start: number, end: number): boolean {
   const startsOne = start === 0 || ",/".includes(key.charAt(start - 1));
   return startsOne && (end === key.length || ",/)?".includes(key.charAt(end)));
-}
-
-function escapeUtf8(characters: string): string {
-  return Array.from(encoder.encode(characters), (byte) => `%${byte.toString(16)}`).join("");
 }
 
 /**

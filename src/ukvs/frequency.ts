@@ -16,18 +16,9 @@ export interface Frequency {
   readonly originals?: Count;
 }
 
-const SUFFIX_OF: Readonly<Record<Bound, string>> = {
-  exact: "",
-  atLeast: "+",
-  atMost: "-",
-  about: "~",
-};
-const BOUND_OF: Readonly<Record<string, Bound>> = {
-  "": "exact",
-  "+": "atLeast",
-  "-": "atMost",
-  "~": "about",
-};
+/** By bound, the suffix of a count. Their places are the bits of bounds below. */
+const BOUNDS: readonly Bound[] = ["exact", "atLeast", "atMost", "about"];
+const SUFFIXES: readonly string[] = ["", "+", "-", "~"];
 
 const GRAMMAR = /^(?:(\d+)([+\-~]?))?(?:\/(?:(\d+)([+\-~]?))?)?$/;
 
@@ -117,7 +108,7 @@ function readCount(digits: string | undefined, suffix: string | undefined): Coun
       `count ${quote(digits)} exceeds ${Number.MAX_SAFE_INTEGER}, the largest exact integer`,
     );
   }
-  return { value, bound: BOUND_OF[suffix ?? ""] };
+  return { value, bound: BOUNDS[SUFFIXES.indexOf(suffix ?? "")] };
 }
 
 function formatCount(count: Count): string {
@@ -127,7 +118,7 @@ function formatCount(count: Count): string {
       `count ${count.value} is not an integer from 0 to ${Number.MAX_SAFE_INTEGER}`,
     );
   }
-  return `${count.value}${SUFFIX_OF[count.bound]}`;
+  return `${count.value}${SUFFIXES[BOUNDS.indexOf(count.bound)]}`;
 }
 
 /** The number of mementos that a frequency begins with, bounds left out; 0 if it states none. */
@@ -148,7 +139,6 @@ const ABOUT = AT_LEAST | AT_MOST;
 /** Something unknown was added. It adds 0 and makes the known part a lower bound. */
 const UNKNOWN = 4 | AT_LEAST;
 
-const BOUNDS: readonly Bound[] = ["exact", "atLeast", "atMost", "about"];
 const SUFFIX_BYTES: Readonly<Uint8Array> = Uint8Array.of(0, 0x2b, 0x2d, 0x7e);
 
 const DECODER = new TextDecoder();
@@ -175,20 +165,8 @@ export class FrequencySum {
   }
 
   reset(): void {
+    this.#set(0, EXACT, 0, UNKNOWN);
     this.#isEmpty = true;
-    this.#mementos = 0;
-    this.#mementoBits = EXACT;
-    this.#originals = 0;
-    this.#originalBits = UNKNOWN;
-  }
-
-  /** Makes this sum equal to another. */
-  assign(other: FrequencySum): void {
-    this.#isEmpty = other.#isEmpty;
-    this.#mementos = other.#mementos;
-    this.#mementoBits = other.#mementoBits;
-    this.#originals = other.#originals;
-    this.#originalBits = other.#originalBits;
   }
 
   /**
@@ -202,12 +180,9 @@ export class FrequencySum {
     else this.#addGeneral(bytes, start, end);
   }
 
-  /**
-   * Adds exact counts; without `originals` their number is unknown.
-   */
-  addInteger(mementos: number, originals?: number): void {
-    if (originals === undefined) this.#addState(mementos, EXACT, 0, UNKNOWN);
-    else this.#addState(mementos, EXACT, originals, EXACT);
+  /** Adds an exact number of mementos; that of originals is unknown. */
+  addInteger(mementos: number): void {
+    this.#addState(mementos, EXACT, 0, UNKNOWN);
   }
 
   add(frequency: Frequency): void {
@@ -253,13 +228,17 @@ export class FrequencySum {
     return hasOriginals ? writeCount(target, end, this.#originals, this.#originalBits) : end;
   }
 
+  #set(mementos: number, mementoBits: number, originals: number, originalBits: number): void {
+    this.#isEmpty = false;
+    this.#mementos = mementos;
+    this.#mementoBits = mementoBits;
+    this.#originals = originals;
+    this.#originalBits = originalBits;
+  }
+
   #addState(mementos: number, mementoBits: number, originals: number, originalBits: number): void {
     if (this.#isEmpty) {
-      this.#isEmpty = false;
-      this.#mementos = mementos;
-      this.#mementoBits = mementoBits;
-      this.#originals = originals;
-      this.#originalBits = originalBits;
+      this.#set(mementos, mementoBits, originals, originalBits);
       return;
     }
     this.#mementoBits =

@@ -222,16 +222,13 @@ function fieldsOf(list: readonly Header[]): Fields {
 function onlyValue(list: readonly Header[], name: string): unknown {
   const [first, ...others] = valuesOf(list, name);
   if (others.length === 0) return first;
-  const said = formatJson(first);
-  for (const other of others) {
-    if (formatJson(other) !== said) {
-      throw new MementoMapError(
-        "MM_BAD_HEADER",
-        `header "!${name}" is given twice, as ${quote(said)} and as ${quote(formatJson(other))}`,
-      );
-    }
-  }
-  return first;
+  const text = formatJson(first);
+  const different = others.map(formatJson).find((other) => other !== text);
+  if (different === undefined) return first;
+  throw new MementoMapError(
+    "MM_BAD_HEADER",
+    `header "!${name}" is given twice, as ${quote(text)} and as ${quote(different)}`,
+  );
 }
 
 function areNames(value: unknown): value is string[] {
@@ -239,13 +236,9 @@ function areNames(value: unknown): value is string[] {
 }
 
 function refuseRepeatedNames(names: readonly string[]): void {
-  const known = new Set<string>();
-  for (const name of names) {
-    if (known.has(name)) {
-      throw new MementoMapError("MM_BAD_HEADER", `field ${quote(name)} is named twice`);
-    }
-    known.add(name);
-  }
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated === undefined) return;
+  throw new MementoMapError("MM_BAD_HEADER", `field ${quote(repeated)} is named twice`);
 }
 
 function badHeader(name: string, value: unknown, expected: string): MementoMapError {
@@ -367,10 +360,7 @@ function textOf({ bytes, records }: MapSize): string {
 function parseSize(value: unknown): MapSize {
   const { bytes, records } = isJsonObject(value) ? value : {};
   if (isCount(bytes) && isCount(records)) return { bytes, records };
-  throw new MementoMapError(
-    "MM_BAD_HEADER",
-    `the value of header "!${SIZE_HEADER}" is ${quote(formatJson(value))}; expected {"bytes": 120, "records": 4}`,
-  );
+  throw badHeader(SIZE_HEADER, value, '{"bytes": 120, "records": 4}');
 }
 
 function isCount(value: unknown): value is number {

@@ -1,4 +1,5 @@
 import {
+  byteString,
   CR,
   DELETE,
   LF,
@@ -15,6 +16,7 @@ import {
 } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { plainHostEnd, plainPathEnd } from "../surt/plain-key.ts";
+import { refuseUnpublished } from "../surt/spelling.ts";
 import { parseFrequency } from "./frequency.ts";
 import { columnEnd, columnsEnd, isBlank, parseColumn, skipBlanks } from "./record.ts";
 import { type Fields, isMap, startsHeader } from "./header.ts";
@@ -128,7 +130,8 @@ type Columns = Pick<Fields, "keys" | "values">;
  *
  * @param limit where the bytes end. Lines must be whole: only the last may end there.
  * @throws MementoMapError without a position: MM_BAD_LINE for what is not text, or lacks columns;
- *   MM_BAD_HEADER for a header after the first row; MM_BAD_KEY for the quoted key of a map.
+ *   MM_BAD_HEADER for a header after the first row; MM_BAD_KEY for a key of a map that is quoted, or written
+ *   as no published tool writes it.
  */
 export function readRow(
   bytes: Uint8Array,
@@ -172,6 +175,7 @@ export function readRow(
     const fault = isBlank(first) ? "the line begins with a blank" : "columns are missing";
     throw new MementoMapError("MM_BAD_LINE", `${fault}: ${shown(bytes, start, end)}`);
   }
+  if (isMapRow) refuseUnpublished(byteString(bytes, start, row.keyEnd));
   return true;
 }
 

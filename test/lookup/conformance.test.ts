@@ -71,6 +71,8 @@ const CASES: readonly Case[] = [
   ["com,b)/ 1\ncom,a)/ 1\n", "com,a)/", "MM_NOT_SORTED"],
   ["com,b)/ 1\ncom,a)/ 1\n", "com,b)/", "MM_NOT_SORTED"],
   ["com,a)/x 1\ncom,a) 1\n", "com,a)/", "MM_NOT_SORTED"],
+  ["com,a)/ 1\ncom,a)b)/ 1\n", "com,a)/", "MM_BAD_KEY"],
+  ["com,a,)/x 1\n", "com,a)/x", "MM_BAD_KEY"],
   ["!meta {}\n\n", "com,a)/", "MM_EMPTY"],
   ['!fields {"keys": ["uri"], "values": ["frequency"]}\na 1\n', "com,a)/", "MM_BAD_INPUT"],
   ['!fields {"keys": ["surt"], "values": ["status"]}\na 1\n', "com,a)/", "MM_BAD_INPUT"],
@@ -135,6 +137,19 @@ describe.each(Object.entries(DOORS))("%s", (name, open) => {
       if (name.startsWith("a server") && /[^\0-\x7f]/.test(asked)) continue;
       const answer = await outcome(() => open(encode(map)), question, at);
       expect([map, asked, at, answer]).toEqual([map, asked, at, expected]);
+    }
+  });
+
+  it("refuses a map in the order of an index, and names the command that sorts it", async () => {
+    // One in a hundred rows is in its place in an index, and not in a map.
+    const hosts = Array.from({ length: 1500 }, (_, i) => `com,host-${1000 + i})`);
+    const text = hosts.map((host, i) => `${host}/x 1\n${i % 50 === 0 ? `${host} 1\n` : ""}`);
+    const map = encode(text.join(""));
+    // So small a block is in order.
+    if (name.includes("blocks of 16") || name === "a batch in a file") return;
+    for (const uri of ["http://host-1750.com/", "http://host-2499.com/x", "http://a.org/"]) {
+      const answer = open(map).then((door) => door.lookup(uri));
+      await expect(answer).rejects.toThrow('"mementomap merge" sorts a map');
     }
   });
 
