@@ -1,6 +1,6 @@
 /**
  * Makes the tables of docs/evaluation.md: how well maps of one size answer lookups, by budget, by
- * weights, by fixed policies, and beside Bloom filters.
+ * weights, and packed. `frontier.ts` compares them with Bloom filters.
  *
  *     npx tsx bench/evaluate.ts [NAME...]
  *
@@ -76,27 +76,19 @@ async function made(
 async function table(set: EvaluationSet, folder: string): Promise<string> {
   const maps = await made(set, folder);
   const paths = maps.map(({ path }) => path);
-  const options = {
-    ...set,
-    addsBaselines: set.name === "dense" || set.name === "sparse",
-    streams: io,
-  };
-  const { all } = await evaluateFiles(paths, options);
+  const { all } = await evaluateFiles(paths, { ...set, streams: io });
   const label = (evaluation: Evaluation): string =>
     maps.find(({ path }) => path === evaluation.map)?.label ?? evaluation.map;
-  const rows = all
-    // The paper's weights are in the table once.
-    .filter(({ map }) => map !== "weights 4/2" && map !== "weights 4/1")
-    .map((row) => [
-      label(row),
-      row.lines === null ? "–" : String(row.lines),
-      row.relativeCost === null ? "–" : `${(100 * row.relativeCost).toFixed(2)} %`,
-      (row.gzipBytes / 1000).toFixed(1),
-      accuracyText(row.accuracy),
-      accuracyText(row.heldHosts.keys.accuracy),
-      row.recall.toFixed(4),
-      row.freshness === null ? "–" : row.freshness.toFixed(3),
-    ]);
+  const rows = all.map((row) => [
+    label(row),
+    String(row.lines),
+    `${(100 * row.relativeCost).toFixed(2)} %`,
+    (row.gzipBytes / 1000).toFixed(1),
+    accuracyText(row.accuracy),
+    accuracyText(row.heldHosts.keys.accuracy),
+    row.recall.toFixed(4),
+    row.freshness === null ? "–" : row.freshness.toFixed(3),
+  ]);
   const head = ["map", "lines", "cost", "gzip kB", "accuracy", "held hosts", "recall", "unseen"];
   const [first] = all;
   const held = first.truePositives + first.falseNegatives;

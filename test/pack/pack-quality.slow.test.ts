@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { BloomFilter } from "../../bench/bloom-filter.ts";
 import { Random } from "../../src/bytes/random.ts";
 import { hasSurt } from "../../src/lookup/map-lookup.ts";
 import { PackedLookup } from "../../src/lookup/packed-lookup.ts";
 import type { PackOptions } from "../../src/pack/pack-files.ts";
-import { BloomFilter } from "../../src/study/evaluate/predictor.ts";
 import { LinearReading } from "../support/linear-reading.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { type AnyMap, anyMap } from "../lookup/any-map-and-questions.ts";

@@ -52,9 +52,8 @@ list of URIs that were archived later; for URIs that never were, the share is
 one of wrong answers.
 
 --sweep also creates maps from BASE and measures them: paper, all 36 pairs of
-weights of the paper's table; frontier, budgets from 0.1% to 50% (with --misses
-also trained) next to weights, fixed policies, and packed maps and Bloom filters
-of the same sizes.`,
+weights of the paper's table; frontier, budgets from 0.1% to 50%, with --misses
+also trained.`,
   options: {
     truth: { value: "BASE", help: "What is held: an index, or a full map." },
     lookups: { value: "FILE", help: "The URIs or SURTs to look up." },

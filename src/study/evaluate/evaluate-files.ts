@@ -4,7 +4,6 @@ import { MementoMapError, quote } from "../../errors.ts";
 import type { InputFormat } from "../../input/formats.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import type { MapStreams } from "../../lookup/map-sources.ts";
-import type { MissList } from "../../compact/misses.ts";
 import { readMisses } from "../../compact/budget-files.ts";
 import { AskedLookups } from "./asked-lookups.ts";
 import {
@@ -68,7 +67,7 @@ interface Setting extends PredictorSource {
 }
 
 /**
- * Evaluates maps, and what else is asked for, against one truth.
+ * Evaluates maps against one truth.
  *
  * Holds the lookups, and as many maps as half of `memoryBytes` allows, one at least; reads the truth
  * once for each such group, and once for each map made of it.
@@ -84,27 +83,38 @@ export async function evaluateFiles(
   const place = { parent: options.scratch, interrupt: streams.interrupt };
   return withTempDir(place, async (scratch) => {
     const queries = await truthHasQueries(maps, options);
-    const misses = await missesOf(options, queries);
+    const misses =
+      options.misses === undefined
+        ? undefined
+        : await readMisses({ ...options, path: options.misses }, streams, { queries });
     const [asked, later] = [new AskedLookups(), new AskedLookups()];
     let oddLines = misses?.oddLines ?? 0;
     if (options.lookups !== undefined) oddLines += await asked.read(options.lookups, streams);
     if (options.future !== undefined) oddLines += await later.read(options.future, streams);
     const work = { ...options, path, scratch, queries, memoryBytes };
     return withTruth([asked, later], work, async (held) => {
-      const source = { ...options, maps, misses, held, cost: costOf(options, held), scratch };
-      const laterKeys = keysNotHeld(later, held);
-      const setting = { ...source, judged: judge(asked, held), laterKeys, memoryBytes };
+      const { kind, keys } = held;
+      const originals = options.originals ?? held.originals;
+      const setting: Setting = {
+        ...{ ...options, maps, misses, held, scratch, memoryBytes },
+        cost:
+          originals === undefined
+            ? { costBasis: "keys", costDivisor: keys }
+            : { costBasis: "originals", costDivisor: originals },
+        judged: judge(asked, held),
+        laterKeys: keysNotHeld(later, held),
+      };
       const isPaper = options.sweep === "paper";
-      const base = isPaper ? await readPredictor(BASE_NAME, held.map, streams) : undefined;
+      const base = isPaper ? [await readPredictor(BASE_NAME, held.map, streams)] : [];
       return {
         all: await evaluateAll(setting),
         truth: {
-          kind: held.kind,
-          keys: held.keys,
+          kind,
+          keys,
           originals: held.originals ?? null,
           noUris: held.heldUris === undefined ? ONLY_KEYS : null,
         },
-        base: base === undefined ? undefined : (await evaluateGroup([base], setting))[0],
+        base: (await evaluateGroup(base, setting)).at(0),
         trace:
           isPaper && options.traces === true
             ? await traceBase(held, streams, { hostWeight: 4, pathWeight: 2 })
@@ -136,22 +146,6 @@ async function hasQueries(path: string, streams: MapStreams): Promise<boolean | 
   if (await isPackedFile(path)) return (await readPredictor(path, path, streams)).queries;
   const headers = await mapHeaders(path);
   return headers === undefined ? undefined : headers.fields.queries === true;
-}
-
-async function missesOf(
-  { misses, archive, streams }: EvaluateOptions,
-  queries: boolean,
-): Promise<MissList | undefined> {
-  return misses === undefined
-    ? undefined
-    : readMisses({ path: misses, archive }, streams, { queries });
-}
-
-function costOf({ originals }: EvaluateOptions, held: Truth): PredictorSource["cost"] {
-  const costDivisor = originals ?? held.originals;
-  return costDivisor === undefined
-    ? { costBasis: "keys", costDivisor: held.keys }
-    : { costBasis: "originals", costDivisor };
 }
 
 function judge(asked: AskedLookups, { heldKeys, heldHosts, heldUris }: Truth): JudgedLookups {
@@ -186,13 +180,14 @@ async function evaluateAll(setting: Setting): Promise<Evaluation[]> {
     all.push(...(await evaluateGroup(group, setting)));
     group = [];
   }
-  return group.length === 0 ? all : [...all, ...(await evaluateGroup(group, setting))];
+  return [...all, ...(await evaluateGroup(group, setting))];
 }
 
 async function evaluateGroup(
   group: readonly Predictor[],
   { held, judged, laterKeys, asOf, cost, streams }: Setting,
 ): Promise<Evaluation[]> {
+  if (group.length === 0) return [];
   const found = new Float64Array(group.length);
   await forEachHeld(held.map, streams, (key) => {
     for (let i = 0; i < group.length; i++) if (group[i].says(key)) found[i]++;
@@ -205,18 +200,14 @@ async function evaluateGroup(
     const later = asOf === undefined ? undefined : counts[i].result(asOf);
     const freshness =
       later === undefined
-        ? shareOf(laterKeys, predictor)
+        ? ratio(laterKeys.filter((key) => predictor.says(key)).length, laterKeys.length)
         : ratio(later.newOriginalsPresent, later.newOriginals);
     const facts = { ...cost, recall: found[i] / held.keys, freshness, asOf: later };
     return evaluation(predictor, judged, facts);
   });
 }
 
-/** The share of keys that a predictor calls present; null for none. */
-function shareOf(keys: readonly Uint8Array[], predictor: Predictor): number | null {
-  return ratio(keys.filter((key) => predictor.says(key)).length, keys.length);
-}
-
+/** Null for a part of nothing. */
 function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }

@@ -3,14 +3,14 @@ import type { AskedLookups } from "./asked-lookups.ts";
 import type { TracePoint } from "./paper-maps.ts";
 import type { MadeBy, Predictor } from "./predictor.ts";
 
-/** How well a map, or a rival of maps, answers lookups. */
+/** How well a map answers lookups. */
 export interface Evaluation extends AnswerCounts {
   readonly map: string;
-  readonly lines: number | null;
+  readonly lines: number;
   readonly bytes: number;
   readonly gzipBytes: number;
   /** Lines for each original of the truth, or for each key: `costBasis` says which. */
-  readonly relativeCost: number | null;
+  readonly relativeCost: number;
   readonly costBasis: "originals" | "keys";
   /** How many of them the truth has. */
   readonly costDivisor: number;
@@ -71,10 +71,10 @@ export interface TruthSummary {
 }
 
 /** What is known of a predictor beside its answers to lookups. */
-export interface PredictorFacts extends Pick<
+export type PredictorFacts = Pick<
   Evaluation,
   "recall" | "freshness" | "asOf" | "costBasis" | "costDivisor"
-> {}
+>;
 
 /** Lookups, and for each whether it is held: 1 for yes. */
 export interface JudgedLookups {
@@ -113,48 +113,44 @@ function answersOf(predictor: Predictor, asked: AskedLookups): Answers {
 export function evaluation(
   predictor: Predictor,
   judged: JudgedLookups,
-  facts: PredictorFacts,
+  { asOf, ...facts }: PredictorFacts,
 ): Evaluation {
   const answers = answersOf(predictor, judged.asked);
-  const isOnHeldHost = (key: number): boolean => judged.keyIsOnHeldHost[key] === 1;
-  const { keys, uris } = answerCounts(predictor, judged, answers, () => true);
-  const { name, lines, bytes, gzipBytes, made } = predictor;
-  const { recall, freshness, asOf, costBasis, costDivisor } = facts;
+  const { name: map, lines, bytes, gzipBytes, made, queries } = predictor;
+  const { keys, uris } = answerCounts(queries, judged, answers, () => true);
+  const { recall, freshness, costBasis, costDivisor } = facts;
   return {
-    map: name,
-    lines: lines ?? null,
+    map,
+    lines,
     bytes,
     gzipBytes,
-    relativeCost: lines === undefined ? null : lines / Math.max(1, costDivisor),
+    relativeCost: lines / Math.max(1, costDivisor),
     costBasis,
     costDivisor,
     ...keys,
     keyAccuracy: keys.accuracy,
     uriAccuracy: uris?.accuracy ?? null,
     uris,
-    heldHosts: answerCounts(predictor, judged, answers, isOnHeldHost),
+    heldHosts: answerCounts(queries, judged, answers, (key) => judged.keyIsOnHeldHost[key] === 1),
     recall,
     freshness,
-    ...(asOf === undefined ? {} : { asOf }),
-    ...(made === undefined ? {} : { made }),
+    ...(asOf && { asOf }),
+    ...(made && { made }),
   };
 }
 
 /** Counts answers to keys, of which some count, and to the URIs of these keys. */
 function answerCounts(
-  { queries }: Predictor,
+  queries: boolean,
   { asked, keyIsHeld, uriIsHeld }: JudgedLookups,
   answers: Answers,
   counts: (key: number) => boolean,
 ): KeyAndUriCounts {
   const places = [...asked.uris.values()];
-  const byKey = confusion(keyIsHeld, answers.keys, counts);
-  const byUri =
-    uriIsHeld === undefined
-      ? null
-      : confusion(uriIsHeld, answers.uris, (uri) => counts(places[uri]));
+  const keys = confusion(keyIsHeld, answers.keys, counts);
+  const uris = uriIsHeld && confusion(uriIsHeld, answers.uris, (uri) => counts(places[uri]));
   // The keys of a map with queries are those of URIs.
-  return { keys: queries ? (byUri ?? byKey) : byKey, uris: byUri };
+  return { keys: queries ? (uris ?? keys) : keys, uris: uris ?? null };
 }
 
 function confusion(
@@ -200,7 +196,7 @@ export interface MonthCaptures {
   readonly captures: number;
 }
 
-const MOST_MONTHS = 36;
+const MAX_MONTHS = 36;
 
 type Counts = { -readonly [Name in keyof LaterCounts]: number };
 
@@ -212,7 +208,8 @@ type Counts = { -readonly [Name in keyof LaterCounts]: number };
 export class FreshnessCount {
   readonly #predictor: Predictor;
   readonly #months = new Map<number, Counts>();
-  readonly #originals = noCounts();
+  #originals = 0;
+  #originalsPresent = 0;
 
   constructor(predictor: Predictor) {
     this.#predictor = predictor;
@@ -226,20 +223,16 @@ export class FreshnessCount {
    */
   add(key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]): void {
     const isPresent = this.#predictor.says(key);
-    const count = (counts: Counts, captures: number, newOriginals: number): void => {
-      const present = isPresent ? 1 : 0;
-      addCounts(counts, {
-        captures,
-        capturesPresent: present * captures,
-        newOriginals,
-        newOriginalsPresent: present * newOriginals,
-      });
-    };
-    count(this.#originals, 1, 0);
+    this.#originals++;
+    if (isPresent) this.#originalsPresent++;
     for (const [i, { code, captures }] of months.entries()) {
-      const counts = this.#months.get(code) ?? noCounts();
-      this.#months.set(code, counts);
-      count(counts, captures, isNew && i === 0 ? 1 : 0);
+      const newOriginals = isNew && i === 0 ? 1 : 0;
+      addCounts(countsOf(this.#months, code), {
+        captures,
+        capturesPresent: isPresent ? captures : 0,
+        newOriginals,
+        newOriginalsPresent: isPresent ? newOriginals : 0,
+      });
     }
   }
 
@@ -249,18 +242,14 @@ export class FreshnessCount {
     const periods = new Map<string, Counts>();
     for (const [code, counts] of months) {
       const month = monthName(code);
-      const name = months.length > MOST_MONTHS ? month.slice(0, 4) : month;
-      const period = periods.get(name) ?? noCounts();
-      periods.set(name, period);
-      addCounts(period, counts);
+      addCounts(countsOf(periods, months.length > MAX_MONTHS ? month.slice(0, 4) : month), counts);
       addCounts(all, counts);
     }
-    const { captures: originals, capturesPresent: originalsPresent } = this.#originals;
     return {
       date,
       ...all,
-      originals,
-      originalsPresent,
+      originals: this.#originals,
+      originalsPresent: this.#originalsPresent,
       periods: [...periods].map(([period, counts]) => ({ period, ...counts })),
     };
   }
@@ -270,9 +259,15 @@ function noCounts(): Counts {
   return { captures: 0, capturesPresent: 0, newOriginals: 0, newOriginalsPresent: 0 };
 }
 
-function addCounts(to: Counts, more: LaterCounts): void {
-  to.captures += more.captures;
-  to.capturesPresent += more.capturesPresent;
-  to.newOriginals += more.newOriginals;
-  to.newOriginalsPresent += more.newOriginalsPresent;
+function countsOf<Key>(all: Map<Key, Counts>, key: Key): Counts {
+  const counts = all.get(key) ?? noCounts();
+  all.set(key, counts);
+  return counts;
+}
+
+function addCounts(sum: Counts, more: LaterCounts): void {
+  sum.captures += more.captures;
+  sum.capturesPresent += more.capturesPresent;
+  sum.newOriginals += more.newOriginals;
+  sum.newOriginalsPresent += more.newOriginalsPresent;
 }

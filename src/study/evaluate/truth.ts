@@ -2,14 +2,14 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
   CLOSE_PAREN,
+  compareBytes,
   isPacked,
   isPlainText,
   QUESTION,
   QUOTE,
-  SPACE,
   STAR,
 } from "../../bytes/bytes.ts";
-import { isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { generateFiles } from "../../generate/generate.ts";
@@ -20,11 +20,13 @@ import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
 import type { InputFormat } from "../../input/formats.ts";
 import type { MapStreams } from "../../lookup/map-sources.ts";
 import { withMapOutput } from "../../maps/map-output.ts";
+import { lastSecondOf } from "../../memento/datetime.ts";
 import { askedKey } from "../../surt/spelling.ts";
 import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
 import { mapHeadOf, wholeMapHeaders } from "../../ukvs/head.ts";
 import type { Fields, UkvsHeaders } from "../../ukvs/header.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
+import { columnEnd } from "../../ukvs/record.ts";
 import { withCaptures } from "../analyze/analyze-files.ts";
 import { monthCode, originalLength } from "../analyze/original-key.ts";
 import type { AskedLookups } from "./asked-lookups.ts";
@@ -86,11 +88,8 @@ export async function withTruth<T>(
     throw new MementoMapError("MM_USAGE", "the truth is read more than once; name a file");
   }
   if (await isPackedFile(path)) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      "a packed map does not list what it holds; give the map or the index that it was made from",
-      { position: { source: path } },
-    );
+    const hint = "give the map or the index that it was made from";
+    throw badTruth(`a packed map does not list what it holds; ${hint}`, path);
   }
   const headers = await mapHeaders(path);
   if (headers === undefined) return withIndex(lookups, options, use);
@@ -192,7 +191,7 @@ async function joinMonths(
   let months: MonthCaptures[] = [];
   await merge((key, length, captures) => {
     const own = key.subarray(0, originalLength(length));
-    if (months.length > 0 && !isSame(own, original)) {
+    if (months.length > 0 && compareBytes(own, original) !== 0) {
       visit(original, months);
       months = [];
     }
@@ -209,13 +208,10 @@ function keyOf(original: Uint8Array, { queries }: Pick<Truth, "queries">): Uint8
   return query === -1 ? original : original.subarray(0, query);
 }
 
-/** The earlier of two ends of time; either may be missing. */
-function earlier(a: string | undefined, b: string | undefined): string | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  const length = Math.min(a.length, b.length);
-  const [headOfA, headOfB] = [a.slice(0, length), b.slice(0, length)];
-  if (headOfA !== headOfB) return headOfA < headOfB ? a : b;
-  return a.length > b.length ? a : b;
+/** The earlier of two ends of time; either may be missing. Of `2015` and `201503`, the second. */
+function earlier(...ends: readonly (string | undefined)[]): string | undefined {
+  const given = ends.filter((end) => end !== undefined);
+  return given.toSorted((a, b) => lastSecondOf(a) - lastSecondOf(b)).at(0);
 }
 
 /** Rejects samples, which list only some captures: logs, TimeMaps, indexes marked as such. */
@@ -223,15 +219,15 @@ async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<v
   const head = await headOf(path);
   const isSample = readable(() => detectFormat(head, format, path).isSample);
   if (head.length === 0 || isSample !== true) return;
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
+  throw badTruth(
     "this lists only what was requested, not everything that is held; give the index of the archive, or its map before compaction",
-    { position: { source: path } },
+    path,
   );
 }
 
-function surtKeyText(uri: string): string {
-  return latin1(surtKeyOf(Buffer.from(uri, "latin1")));
+function badTruth(message: string, source: string, line?: number): MementoMapError {
+  const position = line === undefined ? { source } : { source, line };
+  return new MementoMapError("MM_BAD_INPUT", message, { position });
 }
 
 function latin1(bytes: Uint8Array): string {
@@ -250,10 +246,13 @@ async function surveyMap(
 ): Promise<Omit<Truth, "kind" | "map" | "forEachLater">> {
   const pages = new Set(lookups.flatMap((asked) => [...asked.keys.keys()]));
   const hosts = new Set([...pages].map(hostOf));
-  const uris = queries ? lookups.flatMap((asked) => [...asked.uris.keys()]) : [];
-  const rows = new Map(uris.map((uri) => [surtKeyText(uri), false]));
-  const heldKeys = new Set<string>();
-  const heldHosts = new Set<string>();
+  // In a map with queries, URIs that differ only in what rules leave out have one row.
+  const urisOf = new Map<string, string[]>();
+  for (const uri of queries ? lookups.flatMap((asked) => [...asked.uris.keys()]) : []) {
+    const key = latin1(surtKeyOf(Buffer.from(uri, "latin1")));
+    urisOf.set(key, [...(urisOf.get(key) ?? []), uri]);
+  }
+  const [heldKeys, heldHosts, heldUris] = [0, 1, 2].map(() => new Set<string>());
   const sum = new FrequencySum();
   let keys = 0;
   const fields = await forEachHeld(path, streams, (bytes, row, start, end) => {
@@ -261,29 +260,22 @@ async function surveyMap(
     sum.addBytes(row, start, end);
     const key = latin1(bytes);
     const [page = ""] = key.split("?", 1);
-    if (rows.has(key)) rows.set(key, true);
+    for (const uri of urisOf.get(key) ?? []) heldUris.add(uri);
     if (pages.has(page)) heldKeys.add(page);
     const host = hostOf(key);
     if (hosts.has(host)) heldHosts.add(host);
   });
-  if (keys === 0) {
-    throw new MementoMapError("MM_BAD_INPUT", "it holds nothing to compare with", {
-      position: { source: given },
-    });
-  }
+  if (keys === 0) throw badTruth("it holds nothing to compare with", given);
   const { originals } = sum.toFrequency();
   // Rows of several keys count an original once for each.
   const isCounted = originals?.bound === "exact" && fields.keys.length === 1;
-  const counted = isCounted ? originals.value : undefined;
   return {
     queries,
     keys,
     heldKeys,
     heldHosts,
-    heldUris: queries
-      ? new Set(uris.filter((uri) => rows.get(surtKeyText(uri)) === true))
-      : undefined,
-    originals: queries ? keys : counted,
+    heldUris: queries ? heldUris : undefined,
+    originals: queries ? keys : isCounted ? originals.value : undefined,
   };
 }
 
@@ -302,19 +294,22 @@ export async function forEachHeld(
   const reader = await readUkvs(input.chunks, { source: input.name });
   let last = new Uint8Array(0);
   for await (const batch of reader.batches()) {
-    const { bytes, count, keyStarts, keyEnds, tupleEnds } = batch;
+    const { bytes, count, keyStarts, keyEnds, restStarts, restEnds } = batch;
     for (let i = 0; i < count; i++) {
-      let start = tupleEnds[i];
-      while (start < bytes.length && bytes[start] <= SPACE) start++;
-      let end = start;
-      while (end < bytes.length && bytes[end] > SPACE) end++;
+      let start = restStarts[i];
+      let end = columnEnd(bytes, start, restEnds[i]);
       if (bytes[start] === QUOTE && bytes[end - 1] === QUOTE) [start, end] = [start + 1, end - 1];
       if (frequencyIsZero(bytes, start, end)) continue;
       const key = bytes.subarray(keyStarts[i], keyEnds[i]);
       if (key[key.length - 1] === STAR) {
-        throw compacted(key, { source: input.name, line: batch.lines[i] });
+        const text = quote(new TextDecoder().decode(key));
+        throw badTruth(
+          `the key ${text} is a wildcard: a compacted map does not say which pages are held; give the map before compaction, or the index it was made from`,
+          input.name,
+          batch.lines[i],
+        );
       }
-      if (isSame(key, last)) continue;
+      if (compareBytes(key, last) === 0) continue;
       last = key.slice();
       for (const held of keysOf(key, reader.headers.fields)) visit(held, bytes, start, end);
     }
@@ -331,18 +326,4 @@ function keysOf(key: Uint8Array, fields: Fields): Uint8Array[] {
     (fields.queries === true || !key.includes(QUESTION));
   if (isAsked) return [key];
   return [new TextEncoder().encode(askedKey(new TextDecoder().decode(key), fields))];
-}
-
-function compacted(key: Uint8Array, position: Position): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
-    `the key ${quote(new TextDecoder().decode(key))} is a wildcard: a compacted map does not say which pages are held; give the map before compaction, or the index it was made from`,
-    { position },
-  );
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = a.length - 1; i >= 0; i--) if (a[i] !== b[i]) return false;
-  return true;
 }

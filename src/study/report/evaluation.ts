@@ -73,9 +73,7 @@ function heldOf({ truePositives, falseNegatives }: AnswerCounts): number {
 
 function lookupFacts(first: Evaluation, all: readonly Evaluation[]): Fact[] {
   const { uris, heldHosts, lookups } = first;
-  // What is not a map is not one to publish.
-  const maps = all.filter(({ lines, accuracy }) => lines !== null && accuracy !== null);
-  const best = maps.toSorted((a, b) => (b.accuracy ?? 0) - (a.accuracy ?? 0)).at(0);
+  const best = all.toSorted((a, b) => (b.accuracy ?? 0) - (a.accuracy ?? 0)).at(0);
   const remark = best?.map;
   if (lookups === 0) return [fact("count", "Maps", all.length)];
   return [

@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BloomFilter, cutKey, FIXED_POLICIES } from "../../../src/study/evaluate/predictor.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { folderWith } from "../../support/folder-with.ts";
 
@@ -84,31 +82,12 @@ describe("evaluate", () => {
     const page = readFileSync(html, "utf8");
     expect(page).toContain("<svg");
     expect(page).not.toMatch(/(?:src|href)="(?!#|data:)/);
-    expect(frontier.stdout).toContain("fixed HxP1");
     expect(frontier.stdout).toContain("budget 50.0%");
   });
 
-  it("draws packed maps of the sizes of budgets, and refuses one as the truth", async () => {
-    const rows = Array.from({ length: 9000 }, (_, i) => `com,a)/${i % 90}/${i} 1\n`).sort();
-    const folder = folderWith({
-      "truth.ukvs": HEAD + rows.join(""),
-      "lookups.txt": "http://a.com/1/1\nhttp://a.com/x/07\nhttp://b.org/\n",
-    });
+  it("refuses a packed map as the truth", async () => {
+    const folder = archive();
     const at = (name: string): string => join(folder, name);
-    const given = ["--truth", at("truth.ukvs"), "--lookups", at("lookups.txt"), "--json"];
-    const { code, stdout } = await runCli(["evaluate", "--sweep", "frontier", ...given]);
-    expect(code).toBe(0);
-    const packed = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as { map: string; bytes: number; recall: number })
-      .filter(({ map }) => map.startsWith("packed "));
-    expect(packed.length).toBeGreaterThan(2);
-    for (const { map, bytes, recall } of packed) {
-      expect(map).toMatch(/^packed \d+ B$/);
-      expect(bytes).toBeLessThanOrEqual(Number(map.split(" ")[1]));
-      expect(recall).toBe(1);
-    }
     await runCli(["pack", "-q", at("truth.ukvs"), "-o", at("truth.packed")]);
     const refused = ["--truth", at("truth.packed"), "--lookups", at("lookups.txt")];
     expect(await runCli(["evaluate", at("truth.packed"), ...refused])).toMatchObject({
@@ -121,41 +100,5 @@ describe("evaluate", () => {
     const { code, stderr } = await runCli(["evaluate", "map.ukvs"]);
     expect(code).toBe(2);
     expect(stderr).toContain("--truth and --lookups");
-  });
-});
-
-describe("BloomFilter", () => {
-  it("loses nothing, and is rarely wrong with ten bits a key", () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1 }), (keys) => {
-        const encoder = new TextEncoder();
-        const filter = new BloomFilter(Math.ceil((keys.length * 10) / 8), keys.length);
-        for (const key of keys) filter.add(encoder.encode(key));
-        expect(keys.every((key) => filter.has(encoder.encode(key)))).toBe(true);
-      }),
-    );
-    const encoder = new TextEncoder();
-    const filter = new BloomFilter(12_500, 10_000);
-    for (let i = 0; i < 10_000; i++) filter.add(encoder.encode(`com,a)/${i}`));
-    let wrong = 0;
-    for (let i = 0; i < 10_000; i++) if (filter.has(encoder.encode(`com,b)/${i}`))) wrong++;
-    // 0.8 % in theory.
-    expect(wrong).toBeLessThan(150);
-  });
-});
-
-describe("fixed policies", () => {
-  it.each([
-    ["fixed H1P0", "com,cnn,www,a)/b/c", "com,*"],
-    ["fixed H2P0", "com,cnn,www,a)/b/c", "com,cnn,*"],
-    ["fixed H3P0", "com,cnn,www,a)/b/c", "com,cnn,www,*"],
-    ["fixed HxP0", "com,cnn,www,a)/b/c", "com,cnn,www,a)/*"],
-    ["fixed HxP1", "com,cnn,www,a)/b/c", "com,cnn,www,a)/b/*"],
-    // Shorter keys stay what they are.
-    ["fixed H3P0", "com,cnn)/b", "com,cnn)/*"],
-    ["fixed HxP1", "com,cnn)/", "com,cnn)/"],
-  ])("%s cuts %s to %s", (name, key, kept) => {
-    const policy = FIXED_POLICIES.find((one) => one.name === name);
-    expect(policy && cutKey(key, policy)).toBe(kept);
   });
 });
