@@ -17,6 +17,7 @@ import {
   type Fact,
   type Report,
   type Section,
+  table,
   type Table,
 } from "./report.ts";
 
@@ -43,16 +44,8 @@ export function evaluationReport(report: EvaluationReport): Report {
         text: `Accuracy is the share of correct answers by key, which has no query; cost is the lines of a map for each ${basisOf(all)} of the truth. Better maps are nearer the top left.`,
         blocks: [
           [
-            accuracyFigure("cost-accuracy", "Accuracy by relative cost", all, {
-              name: "relative cost (%, log)",
-              text: (value) => `${Number((value * 100).toPrecision(3))} %`,
-              of: ({ relativeCost }) => relativeCost,
-            }),
-            accuracyFigure("size-accuracy", "Accuracy by size after gzip", all, {
-              name: "bytes after gzip (log)",
-              text: formatShort,
-              of: ({ gzipBytes }) => gzipBytes,
-            }),
+            accuracyFigure("cost-accuracy", "Accuracy by relative cost", all, COST),
+            accuracyFigure("size-accuracy", "Accuracy by size after gzip", all, SIZE),
           ],
         ],
       },
@@ -74,16 +67,19 @@ function heldOf({ truePositives, falseNegatives }: AnswerCounts): number {
 function lookupFacts(first: Evaluation, all: readonly Evaluation[]): Fact[] {
   const { uris, heldHosts, lookups } = first;
   const best = all.toSorted((a, b) => (b.accuracy ?? 0) - (a.accuracy ?? 0)).at(0);
-  const remark = best?.map;
-  if (lookups === 0) return [fact("count", "Maps", all.length)];
+  const maps = fact("count", "Maps", all.length);
+  if (lookups === 0) return [maps];
+  const ofUris = uris && [
+    fact("count", "URIs looked up", uris.lookups),
+    fact("count", "URIs held", heldOf(uris)),
+  ];
   return [
-    fact("count", "Maps", all.length),
+    maps,
     fact("count", "Keys looked up", lookups),
     fact("count", "Keys held", heldOf(first)),
     fact("count", "Keys on held hosts", heldHosts.keys.lookups),
-    ...(uris === null ? [] : [fact("count", "URIs looked up", uris.lookups)]),
-    ...(uris === null ? [] : [fact("count", "URIs held", heldOf(uris))]),
-    fact("ratio", "Best accuracy by key", best?.accuracy ?? null, { remark }),
+    ...(ofUris ?? []),
+    fact("ratio", "Best accuracy by key", best?.accuracy ?? null, { remark: best?.map }),
   ];
 }
 
@@ -126,56 +122,62 @@ function mapTable({ all, base }: EvaluationReport): Table<Evaluation> {
     column.ratio("URIs", ({ uriAccuracy }) => uriAccuracy),
     column.ratio("Hosts, URIs", ({ heldHosts }) => heldHosts.uris?.accuracy ?? null),
   ];
-  return {
-    id: "map-table",
-    title: "Cost and accuracy of maps",
-    columns: [
-      column.text("Map", ({ map }) => map),
-      ...(base === undefined ? [] : ofSweep),
-      column.count("Lines", ({ lines }) => lines),
-      column.count("Size", ({ bytes }) => bytes),
-      column.count("Gzip", ({ gzipBytes }) => gzipBytes),
-      column.share("Cost", ({ relativeCost }) => relativeCost),
-      column.ratio("Keys", ({ keyAccuracy }) => keyAccuracy),
-      ...(all.some(({ uris }) => uris !== null) ? ofUris : []),
-      column.ratio("Hosts", ({ heldHosts }) => heldHosts.keys.accuracy),
-      column.ratio("Recall", ({ recall }) => recall),
-      column.ratio("Precision", (row) =>
-        shareOf(row.truePositives, row.truePositives + row.falsePositives),
-      ),
-      column.share("False", (row) =>
-        shareOf(row.falsePositives, row.falsePositives + row.trueNegatives),
-      ),
-      column.share("Saved", (row) => shareOf(row.trueNegatives + row.falseNegatives, row.lookups)),
-      ...(all.some(({ freshness }) => freshness !== null)
-        ? [column.ratio<Evaluation>("Fresh", ({ freshness }) => freshness)]
-        : []),
-    ],
-    rows: base === undefined ? all : [base, ...all],
-  };
+  const isFresh = all.some(({ freshness }) => freshness !== null);
+  const rows = base === undefined ? all : [base, ...all];
+  return table<Evaluation>("map-table", "Cost and accuracy of maps", rows, [
+    column.text("Map", ({ map }) => map),
+    ...(base === undefined ? [] : ofSweep),
+    column.count("Lines", ({ lines }) => lines),
+    column.count("Size", ({ bytes }) => bytes),
+    column.count("Gzip", ({ gzipBytes }) => gzipBytes),
+    column.share("Cost", ({ relativeCost }) => relativeCost),
+    column.ratio("Keys", ({ keyAccuracy }) => keyAccuracy),
+    ...(all.some(({ uris }) => uris !== null) ? ofUris : []),
+    column.ratio("Hosts", ({ heldHosts }) => heldHosts.keys.accuracy),
+    column.ratio("Recall", ({ recall }) => recall),
+    column.ratio("Precision", ({ truePositives, falsePositives }) =>
+      shareOf(truePositives, truePositives + falsePositives),
+    ),
+    column.share("False", ({ falsePositives, trueNegatives }) =>
+      shareOf(falsePositives, falsePositives + trueNegatives),
+    ),
+    column.share("Saved", (row) => shareOf(row.trueNegatives + row.falseNegatives, row.lookups)),
+    ...(isFresh ? [column.ratio<Evaluation>("Fresh", ({ freshness }) => freshness)] : []),
+  ]);
 }
 
+/** A scale of maps: what it is of, and how its values are shown. */
+interface Scale {
+  readonly name: string;
+  readonly column: Column<Evaluation>;
+  readonly text: (value: number) => string;
+}
+
+const COST: Scale = {
+  name: "relative cost (%, log)",
+  column: column.share("Cost", ({ relativeCost }) => relativeCost),
+  text: (value) => `${Number((value * 100).toPrecision(3))} %`,
+};
+const SIZE: Scale = {
+  name: "bytes after gzip (log)",
+  column: column.count("Gzip", ({ gzipBytes }) => gzipBytes),
+  text: formatShort,
+};
+
 /** Maps made alike are one series: by host weight, or by the first word of their names. */
-function seriesOf(
-  all: readonly Evaluation[],
-  x: { text: (value: number) => string; of: (evaluation: Evaluation) => number | null },
-): Series[] {
-  const groups = new Map<string, Evaluation[]>();
+function seriesOf(all: readonly Evaluation[], { text, column: { value } }: Scale): Series[] {
+  const series = new Map<string, { x: number; y: number; label: string }[]>();
   for (const evaluation of all) {
-    const { made, map } = evaluation;
+    const { made, map, accuracy: y } = evaluation;
     const name = made === undefined ? (map.split(" ")[0] ?? map) : `Wh ${made.hostWeight}`;
-    groups.set(name, [...(groups.get(name) ?? []), evaluation]);
+    const points = series.get(name) ?? [];
+    series.set(name, points);
+    const x = Number(value(evaluation));
+    if (y !== null) points.push({ x, y, label: `${map} at ${text(x)}` });
   }
-  return [...groups].map(([name, list]) => ({
+  return [...series].map(([name, points]) => ({
     name,
-    points: list
-      .flatMap((evaluation) => {
-        const { map, accuracy } = evaluation;
-        const at = x.of(evaluation);
-        if (at === null || accuracy === null) return [];
-        return [{ x: at, y: accuracy, label: `${map} at ${x.text(at)}` }];
-      })
-      .toSorted((a, b) => a.x - b.x),
+    points: points.sort((a, b) => a.x - b.x),
   }));
 }
 
@@ -183,7 +185,7 @@ function accuracyFigure(
   id: string,
   title: string,
   all: readonly Evaluation[],
-  x: { name: string; text: (value: number) => string; of: (one: Evaluation) => number | null },
+  x: Scale,
 ): Table<Evaluation> {
   const accuracies = all.flatMap(({ accuracy }) => accuracy ?? []);
   const min = roundMin(accuracies, 1);
@@ -195,7 +197,7 @@ function accuracyFigure(
     caption: `Each point is a map; maps made alike are joined by a line.${start}`,
     columns: [
       column.text("Map", ({ map }) => map),
-      id === "cost-accuracy" ? column.share("Cost", x.of) : column.count("Gzip", x.of),
+      x.column,
       column.ratio("Keys", ({ keyAccuracy }) => keyAccuracy),
       column.ratio("URIs", ({ uriAccuracy }) => uriAccuracy),
     ],
@@ -260,12 +262,11 @@ function freshnessSection({ date, periods }: AsOfFreshness, all: readonly Evalua
 }
 
 function traceSection(trace: readonly TracePoint[]): Section {
-  const points = trace.map(({ processed, produced }) => ({ x: processed, y: produced }));
-  const table = lineFigure<TracePoint>({
+  const figure = lineFigure<TracePoint>({
     id: "processed-produced",
     title: "Rows processed and produced",
     caption:
-      "A stretch of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.",
+      "A range of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.",
     columns: [
       column.count("Processed", ({ processed }) => processed),
       column.count("Produced", ({ produced }) => produced),
@@ -273,12 +274,13 @@ function traceSection(trace: readonly TracePoint[]): Section {
     rows: trace,
     x: { name: "rows processed" },
     y: { name: "rows produced" },
-    series: [{ name: "compacted", points }],
+    series: [
+      {
+        name: "compacted",
+        points: trace.map(({ processed: x, produced: y }) => ({ x, y })),
+      },
+    ],
   });
-  return {
-    id: "trace",
-    title: "Compaction at work",
-    text: "What a roll-up does, seen closely.",
-    blocks: [table],
-  };
+  const text = "What a roll-up does, seen closely.";
+  return { id: "trace", title: "Compaction at work", text, blocks: [figure] };
 }

@@ -3,7 +3,7 @@ import { type HeatMap, heatMap } from "../../page/chart/heat-map.ts";
 import { lineChart } from "../../page/chart/line-chart.ts";
 import { column, type Table } from "./report.ts";
 
-interface FigureTexts {
+export interface FigureTexts {
   readonly id: string;
   readonly title: string;
   readonly caption: string;

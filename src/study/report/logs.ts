@@ -2,7 +2,7 @@ import { formatAmount, formatCount, formatPercent } from "../../format.ts";
 import { rowChart } from "../../page/chart/bar-charts.ts";
 import type { ArchiveRow, LogReport } from "../logs/log-report.ts";
 import { type GridRow, heatFigure } from "./figures.ts";
-import { column, fact, factTable, type Report, type Table } from "./report.ts";
+import { column, fact, factTable, type Report, table, type Table } from "./report.ts";
 
 /** What archives are asked for, according to the logs of an aggregator. */
 export function logsReport(logs: LogReport): Report {
@@ -62,36 +62,27 @@ export function logsReport(logs: LogReport): Report {
   };
 }
 
-function missingTable({ missing: rows }: LogReport): Table<LogReport["missing"][number]> {
-  const columns = [
-    column.text<(typeof rows)[number]>("URI", ({ uri }) => uri),
-    column.count<(typeof rows)[number]>("Requests", ({ requests }) => requests),
-  ];
-  return {
-    id: "missing-table",
-    title: "Requested but not held: candidates for seeds",
-    columns,
-    rows,
-  };
+function missingTable({ missing }: LogReport): Table<LogReport["missing"][number]> {
+  return table("missing-table", "Requested but not held: candidates for seeds", missing, [
+    column.text("URI", ({ uri }) => uri),
+    column.count("Requests", ({ requests }) => requests),
+  ]);
 }
 
 function archiveTable({ archives, all }: LogReport): Table<ArchiveRow> {
-  return {
-    id: "archive-table",
-    title: "Responses by archive",
-    columns: [
-      column.text("Archive", ({ archive }) => archive),
-      column.count("Requests", ({ requests }) => requests),
-      column.share("Hit", ({ hitShare }) => hitShare),
-      column.share("Miss", ({ missShare }) => missShare),
-      column.share("Error", ({ errorShare }) => errorShare),
-      column.count("Pauses", ({ sleeps }) => sleeps, {
-        help: "How often the archive was left out because it had failed too often",
-      }),
-    ],
-    rows: archives,
-    totals: [all],
-  };
+  const rows = table("archive-table", "Responses by archive", archives, [
+    column.text("Archive", ({ archive }) => archive),
+    column.count("Requests", ({ requests }) => requests),
+    column.share("Hit", ({ hitShare }) => hitShare),
+    column.share("Miss", ({ missShare }) => missShare),
+    column.share("Error", ({ errorShare }) => errorShare),
+    column.count(
+      "Pauses",
+      ({ sleeps }) => sleeps,
+      "How often the archive was left out because it had failed too often",
+    ),
+  ]);
+  return { ...rows, totals: [all] };
 }
 
 function archiveBars(logs: LogReport): Table<ArchiveRow> {

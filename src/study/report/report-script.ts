@@ -1,31 +1,30 @@
-import { CHART_SCRIPT } from "./chart-script.ts";
+import { SVG_STYLE } from "../../page/chart/svg-file.ts";
 
 /**
- * The script of a report: sorts, copies and saves tables, shows values of charts, gives charts and data
- * as files. Without it, all is still there to read.
+ * The script of a report: sorts tables, shows the values of charts under the pointer, at a tap and by arrow
+ * keys, and gives tables, charts and data as files. Without it, all is still there to read.
  */
 export const REPORT_SCRIPT: string = `
 "use strict";
 function save(name, content, type) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  link.href = URL.createObjectURL(new Blob([content], { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
-function addTool(tools, name, title, action) {
-  const button = document.createElement("button");
-  button.className = "tool";
-  button.textContent = name;
-  button.title = title;
-  button.addEventListener("click", () => action(button));
-  tools.append(button);
-}
-function toolsAfter(element) {
-  const tools = document.createElement("div");
-  tools.className = "tools";
-  element.after(tools);
-  return tools;
+function addTools(element, tools) {
+  const bar = document.createElement("div");
+  bar.className = "tools";
+  for (const [name, action] of Object.entries(tools)) {
+    const button = document.createElement("button");
+    button.className = "tool";
+    button.textContent = name;
+    button.title = "Save as " + name;
+    button.addEventListener("click", action);
+    bar.append(button);
+  }
+  element.after(bar);
 }
 function valueOf(row, column) {
   const cell = row.cells[column];
@@ -40,28 +39,15 @@ function sortBy(table, column, heading) {
   rows.sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0) * (isUp ? 1 : -1) || a.i - b.i);
   body.append(...rows.map(({ row }) => row));
 }
-async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = document.createElement("textarea");
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-}
-function cellsOf(table) {
-  return [...table.rows].map((row) => [...row.cells].map((cell) => cell.dataset.v ?? cell.textContent));
-}
 // Text that a spreadsheet would take for a formula is led by an apostrophe; numbers are left as they are.
-function csvCell(text) {
+function csvCell({ dataset, textContent }) {
+  const text = dataset.v ?? textContent;
   const safe = /^[=+@\\t\\r]|^-(?![\\d.])/.test(text) ? "'" + text : text;
   return /[",\\r\\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
 }
-function csvOf(table) {
-  return cellsOf(table).map((row) => row.map(csvCell).join(",") + "\\r\\n").join("");
+function saveCsv(name, table) {
+  const lines = [...table.rows].map((row) => [...row.cells].map(csvCell).join(",") + "\\r\\n");
+  save(name + ".csv", lines.join(""), "text/csv");
 }
 for (const holder of document.querySelectorAll(".table")) {
   const table = holder.querySelector("table");
@@ -72,17 +58,85 @@ for (const holder of document.querySelectorAll(".table")) {
     heading.replaceChildren(button);
     button.addEventListener("click", () => sortBy(table, column, heading));
   });
-  const tools = toolsAfter(holder);
-  addTool(tools, "Copy", "Copy the table, to paste into a spreadsheet", async (button) => {
-    await copyText(cellsOf(table).map((row) => row.join("\\t")).join("\\n"));
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  });
-  if (holder.closest("figure") === null) {
-    addTool(tools, "CSV", "Save the table as CSV", () => save(holder.id + ".csv", csvOf(table), "text/csv"));
-  }
+  if (holder.closest("figure") === null) addTools(holder, { CSV: () => saveCsv(holder.id, table) });
 }
-${CHART_SCRIPT}
+const tip = document.getElementById("tip");
+let marked = null;
+function unmark() {
+  if (marked) marked.classList.remove("on");
+  marked = null;
+  tip.style.opacity = 0;
+}
+function mark(target, x, y) {
+  if (marked !== target) {
+    unmark();
+    marked = target;
+    target.classList.add("on");
+    tip.textContent = target.dataset.tip;
+  }
+  tip.style.opacity = 1;
+  tip.style.left = Math.max(4, Math.min(x + 12, innerWidth - tip.offsetWidth - 8)) + "px";
+  tip.style.top = Math.max(4, y - tip.offsetHeight - 12) + "px";
+}
+function middle(target) {
+  const box = target.getBoundingClientRect();
+  return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+}
+function nearest(svg, x, y) {
+  let best = null, least = 1600;
+  for (const dot of svg.querySelectorAll("path.dot[data-tip]")) {
+    const at = middle(dot);
+    const distance = (at.x - x) ** 2 + (at.y - y) ** 2;
+    if (distance < least) { least = distance; best = dot; }
+  }
+  return best;
+}
+const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+for (const svg of document.querySelectorAll("svg.drawing")) {
+  const show = ({ target, clientX, clientY }) => {
+    const shown = target.closest("[data-tip]") || nearest(svg, clientX, clientY);
+    if (shown) mark(shown, clientX, clientY);
+    else unmark();
+  };
+  svg.tabIndex = 0;
+  svg.setAttribute("aria-describedby", "chart-keys");
+  svg.addEventListener("pointermove", show);
+  svg.addEventListener("pointerdown", show);
+  // A finger leaves as soon as it is lifted: what it tapped stays until it taps elsewhere.
+  svg.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") unmark(); });
+  svg.addEventListener("blur", unmark);
+  svg.addEventListener("keydown", (event) => {
+    const all = [...svg.querySelectorAll("[data-tip]")], by = KEYS[event.key];
+    if (event.key === "Escape") unmark();
+    else if (by === undefined || all.length === 0) return;
+    else {
+      const now = all.indexOf(marked);
+      const target = all[now < 0 ? (by > 0 ? 0 : all.length - 1) : (now + by + all.length) % all.length];
+      const at = middle(target);
+      mark(target, at.x, at.y);
+    }
+    event.preventDefault();
+  });
+}
+document.addEventListener("pointerdown", (event) => {
+  if (event.target.closest("svg.drawing") === null) unmark();
+});
+addEventListener("scroll", () => { if (!document.activeElement.matches("svg.drawing")) unmark(); }, { passive: true });
+/** Saves a chart as --svg writes it. */
+function saveSvg(figure) {
+  unmark();
+  const svg = figure.querySelector("template").content.firstElementChild.cloneNode(true);
+  svg.querySelector("style").textContent = ${JSON.stringify(SVG_STYLE)};
+  svg.lastElementChild.innerHTML = figure.querySelector("svg.drawing").innerHTML;
+  for (const mark of svg.querySelectorAll("[data-tip]")) mark.removeAttribute("data-tip");
+  save(figure.id + ".svg", new XMLSerializer().serializeToString(svg), "image/svg+xml");
+}
+for (const figure of document.querySelectorAll("figure.chart")) {
+  addTools(figure.querySelector("figcaption"), {
+    SVG: () => saveSvg(figure),
+    CSV: () => saveCsv(figure.id, figure.querySelector("table")),
+  });
+}
 const download = document.getElementById("download");
 download.hidden = false;
 download.addEventListener("click", () => {

@@ -67,14 +67,23 @@ export interface Table<Row> {
   readonly isLong?: boolean | undefined;
 }
 
+/** @param more what the column means, or how many digits it shows, or both */
 type MakeColumn = <Row>(
   name: string,
   value: Column<Row>["value"],
-  more?: Pick<Column<Row>, "help" | "digits">,
+  more?: string | number | Pick<Column<Row>, "help" | "digits">,
 ) => Column<Row>;
 
 function columnOf(unit: Format["unit"]): MakeColumn {
-  return (name, value, more) => ({ name, unit, value, ...more });
+  return (name, value, more = {}) => {
+    const rest =
+      typeof more === "string"
+        ? { help: more }
+        : typeof more === "number"
+          ? { digits: more }
+          : more;
+    return { name, unit, value, ...rest };
+  };
 }
 
 export const column: Readonly<Record<Format["unit"], MakeColumn>> = {
@@ -94,17 +103,21 @@ export function fact(
   return { name, unit, value, ...more };
 }
 
+export function table<Row>(
+  id: string,
+  title: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): Table<Row> {
+  return { id, title, columns, rows };
+}
+
 /** Facts as a table of names and values. */
 export function factTable(id: string, title: string, facts: readonly Fact[]): Table<Fact> {
-  return {
-    id,
-    title,
-    columns: [
-      column.text("Attribute", ({ name }) => name),
-      { name: "Value", unit: "number", value: ({ value }) => value, formatOf: (fact) => fact },
-    ],
-    rows: facts,
-  };
+  return table(id, title, facts, [
+    column.text("Attribute", ({ name }) => name),
+    { name: "Value", unit: "number", value: ({ value }) => value, formatOf: (fact) => fact },
+  ]);
 }
 
 export function isTable(block: Block): block is Table<unknown> {

@@ -1,7 +1,7 @@
 import { formatAmount, formatCount, shortPercent } from "../../format.ts";
 import type { PolicyCounts, PolicyResult } from "../simulate/run-policies.ts";
 import { lineFigure } from "./figures.ts";
-import { column, fact, type Report, type Table } from "./report.ts";
+import { column, fact, type Report, table, type Table } from "./report.ts";
 
 /** What a simulation was of. */
 export interface SimulationFacts {
@@ -55,30 +55,27 @@ function recallOf({ keptHits, hits }: PolicyCounts): number {
 }
 
 function policyTable(results: readonly PolicyResult[]): Table<PolicyResult> {
-  return {
-    id: "policies",
-    title: "Policies",
-    columns: [
-      column.text("Policy", ({ policy }) => policy),
-      column.count("Requests", ({ total }) => total.requests),
-      column.share("Saved", ({ total }) => savedOf(total), { digits: 1 }),
-      column.ratio("Recall", ({ total }) => recallOf(total), {
-        help: "Of archives: the share of those with mementos that were asked",
-      }),
-      column.ratio(
-        "Mementos",
-        ({ total: { keptMementos, mementos } }) => (mementos === 0 ? 1 : keptMementos / mementos),
-        { help: "The share of all mementos that were found" },
-      ),
-      column.ratio("Measured", ({ learning }) => learning?.hits?.value ?? null, {
-        digits: 3,
-        help: "The recall of archives as the learner measured it",
-      }),
-      column.ratio("From", ({ learning }) => learning?.hits?.low ?? null, { digits: 3 }),
-      column.ratio("To", ({ learning }) => learning?.hits?.high ?? null, { digits: 3 }),
-    ],
-    rows: results,
-  };
+  return table("policies", "Policies", results, [
+    column.text("Policy", ({ policy }) => policy),
+    column.count("Requests", ({ total }) => total.requests),
+    column.share("Saved", ({ total }) => savedOf(total), 1),
+    column.ratio(
+      "Recall",
+      ({ total }) => recallOf(total),
+      "Of archives: the share of those with mementos that were asked",
+    ),
+    column.ratio(
+      "Mementos",
+      ({ total: { keptMementos, mementos } }) => (mementos === 0 ? 1 : keptMementos / mementos),
+      "The share of all mementos that were found",
+    ),
+    column.ratio("Measured", ({ learning }) => learning?.hits?.value ?? null, {
+      digits: 3,
+      help: "The recall of archives as the learner measured it",
+    }),
+    column.ratio("From", ({ learning }) => learning?.hits?.low ?? null, 3),
+    column.ratio("To", ({ learning }) => learning?.hits?.high ?? null, 3),
+  ]);
 }
 
 interface TimeRow {
@@ -100,7 +97,7 @@ function overTime(
     columns: [
       column.count("Lookups", ({ until }) => until),
       ...results.map(({ policy }, i) =>
-        column.share<TimeRow>(policy, ({ values }) => values[i], { digits: 1 }),
+        column.share<TimeRow>(policy, ({ values }) => values[i], 1),
       ),
     ],
     rows: first.parts.map(({ until }, part) => ({

@@ -6,10 +6,10 @@ import {
   shortPercent,
 } from "../../../format.ts";
 import { NEUTRAL } from "../../../page/chart/drawing.ts";
-import type { Analysis, SubTreeRow, TldRow } from "../../analyze/analysis.ts";
+import type { Analysis, SubTreeRow } from "../../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../../analyze/capture-tally.ts";
 import type { CurvePoint } from "../../analyze/histogram.ts";
-import { heatFigure, lineFigure } from "../figures.ts";
+import { type FigureTexts, heatFigure, lineFigure } from "../figures.ts";
 import {
   column,
   type Column,
@@ -18,6 +18,7 @@ import {
   factTable,
   type Report,
   type Section,
+  table,
   type Table,
 } from "../report.ts";
 import { growthSection } from "./growth.ts";
@@ -83,26 +84,33 @@ function facts({ index, distribution, years }: Analysis): Fact[] {
 function distributionSection({ distribution, top }: Analysis): Section {
   const { count, gini, paretoShare, concentration, lorenz } = distribution;
   const [few, most] = [formatPercent(paretoShare, 0), formatPercent(1 - paretoShare, 0)];
+  const breakPoint = count === 0 ? null : paretoShare;
   return {
     id: "distribution",
     title: "Distribution",
     text: "How evenly captures are spread over originals. If all had the same number, both curves would be straight.",
     blocks: [
       [
-        shareFigure("concentration", "Mementos by popularity of originals", {
-          caption: `The ${few} % of originals with the most mementos hold ${most} % of all (the Pareto break point).`,
-          x: "originals, most archived first (%)",
-          points: concentration,
-          line: "break line",
-          from: 1,
-        }),
-        shareFigure("lorenz", "Lorenz curve", {
-          caption: `The Gini coefficient is ${gini.toFixed(2)}: the area between the curve and the line of equality, doubled.`,
-          x: "originals, least archived first (%)",
-          points: lorenz,
-          line: "equality",
-          from: 0,
-        }),
+        shareFigure(
+          {
+            id: "concentration",
+            title: "Mementos by popularity of originals",
+            caption: `The ${few} % of originals with the most mementos hold ${most} % of all (the Pareto break point).`,
+          },
+          "originals, most archived first (%)",
+          concentration,
+          { line: "break line", from: 1 },
+        ),
+        shareFigure(
+          {
+            id: "lorenz",
+            title: "Lorenz curve",
+            caption: `The Gini coefficient is ${gini.toFixed(2)}: the area between the curve and the line of equality, doubled.`,
+          },
+          "originals, least archived first (%)",
+          lorenz,
+          { line: "equality", from: 0 },
+        ),
       ],
       [
         factTable("distribution-table", "Mementos over originals", [
@@ -113,14 +121,7 @@ function distributionSection({ distribution, top }: Analysis): Section {
           fact("number", "Mean (γ)", distribution.mean),
           fact("number", "Standard deviation", distribution.standardDeviation),
           fact("number", "Gini coefficient", gini),
-          fact(
-            "share",
-            "Originals up to the Pareto break point",
-            count === 0 ? null : paretoShare,
-            {
-              digits: 0,
-            },
-          ),
+          fact("share", "Originals up to the Pareto break point", breakPoint, { digits: 0 }),
         ]),
         countTable(
           "top-originals",
@@ -133,35 +134,22 @@ function distributionSection({ distribution, top }: Analysis): Section {
   };
 }
 
-/** A curve of shares, and a straight line over the whole width. */
+/** A curve of shares, and a straight line over the whole width that begins at `from`. */
 function shareFigure(
-  id: string,
-  title: string,
-  {
-    caption,
-    x,
-    points,
-    line,
-    from,
-  }: {
-    caption: string;
-    x: string;
-    points: readonly CurvePoint[];
-    line: string;
-    from: 0 | 1;
-  },
+  texts: FigureTexts,
+  x: string,
+  points: readonly CurvePoint[],
+  { line, from }: { line: string; from: 0 | 1 },
 ): Table<CurvePoint> {
   const ends = [
     { x: 0, y: from },
     { x: 1, y: 1 - from },
   ];
   return lineFigure<CurvePoint>({
-    id,
-    title,
-    caption,
+    ...texts,
     columns: [
-      column.share("Originals", (point) => point.x, { digits: 3 }),
-      column.share("Mementos", (point) => point.y, { digits: 3 }),
+      column.share("Originals", (point) => point.x, 3),
+      column.share("Mementos", (point) => point.y, 3),
     ],
     rows: points,
     x: { name: x, text: shortPercent },
@@ -175,21 +163,19 @@ function shareFigure(
 
 /** Where captures are: hosts, domains, paths, and those out of proportion. */
 function placesSection({ tlds, top }: Analysis): Section {
-  const tldTable: Table<TldRow> = {
-    id: "tlds",
-    title: "Top-level domains",
-    columns: [
-      column.text("TLD", ({ tld }) => tld),
-      column.count("Originals", ({ originals }) => originals),
-      column.count("Mementos", ({ mementos }) => mementos),
-      column.share("Orig.", ({ originalShare }) => originalShare, { digits: 3 }),
-      column.share("Mem.", ({ mementoShare }) => mementoShare, { digits: 3 }),
-    ],
-    rows: [...tlds.rows, tlds.ipAddresses, tlds.other].filter(({ mementos }) => mementos > 0),
-  };
-  const excess = column.count<SubTreeRow>("Excess", (row) => Math.round(row.excess), {
-    help: "Mementos beyond originals × the archive’s γ",
-  });
+  const rows = [...tlds.rows, tlds.ipAddresses, tlds.other].filter(({ mementos }) => mementos > 0);
+  const tldTable = table("tlds", "Top-level domains", rows, [
+    column.text("TLD", ({ tld }) => tld),
+    column.count("Originals", ({ originals }) => originals),
+    column.count("Mementos", ({ mementos }) => mementos),
+    column.share("Orig.", ({ originalShare }) => originalShare, 3),
+    column.share("Mem.", ({ mementoShare }) => mementoShare, 3),
+  ]);
+  const excess = column.count<SubTreeRow>(
+    "Excess",
+    (row) => Math.round(row.excess),
+    "Mementos beyond originals × the archive’s γ",
+  );
   return {
     id: "places",
     title: "Places",
@@ -221,35 +207,25 @@ function subTrees(
   rows: readonly SubTreeRow[],
   excess?: Column<SubTreeRow>,
 ): Table<SubTreeRow> {
-  return {
-    id,
-    title,
-    columns: [
-      column.text("Sub-tree", ({ name }) => name),
-      ...(excess === undefined ? [] : [excess]),
-      column.count("Mementos", ({ mementos }) => mementos),
-      column.count("Originals", ({ originals }) => originals),
-      column.number("γ", ({ gamma }) => gamma, { help: "Mementos per original" }),
-      column.share("Largest", ({ largestShare }) => largestShare, {
-        digits: 1,
-        help: "Share of the mementos that its most archived original has",
-      }),
-    ],
-    rows,
-  };
+  return table(id, title, rows, [
+    column.text("Sub-tree", ({ name }) => name),
+    ...(excess === undefined ? [] : [excess]),
+    column.count("Mementos", ({ mementos }) => mementos),
+    column.count("Originals", ({ originals }) => originals),
+    column.number("γ", ({ gamma }) => gamma, "Mementos per original"),
+    column.share("Largest", ({ largestShare }) => largestShare, {
+      digits: 1,
+      help: "Share of the mementos that its most archived original has",
+    }),
+  ]);
 }
 
 /** What captures are: types, statuses, paths and queries, and pages drawn at random. */
 function contentSection({ captures }: Analysis): Section {
-  const samples: Table<Analysis["captures"]["samples"][number]> = {
-    id: "samples",
-    title: "Random sample of pages (200, HTML)",
-    columns: [
-      column.text("Captured", ({ datetime }) => formatDate(datetime)),
-      column.text("URI", ({ uri }) => uri),
-    ],
-    rows: captures.samples,
-  };
+  const samples = table("samples", "Random sample of pages (200, HTML)", captures.samples, [
+    column.text("Captured", ({ datetime }) => formatDate(datetime)),
+    column.text("URI", ({ uri }) => uri),
+  ]);
   return {
     id: "content",
     title: "Content",
@@ -297,30 +273,21 @@ function contentSection({ captures }: Analysis): Section {
   };
 }
 
-type CountRow = readonly [name: string, mementos: number];
-
+/** A table of things and how many mementos each has. */
 function countTable(
   id: string,
   title: string,
   name: string,
-  rows: readonly CountRow[],
-): Table<CountRow> {
-  const columns = [
-    column.text<CountRow>(name, ([text]) => text),
-    column.count<CountRow>("Mementos", ([, mementos]) => mementos),
-  ];
-  return { id, title, columns, rows };
+  rows: readonly (readonly [name: string, mementos: number])[],
+): Table<(typeof rows)[number]> {
+  return table(id, title, rows, [
+    column.text(name, ([text]) => text),
+    column.count("Mementos", ([, mementos]) => mementos),
+  ]);
 }
 
 function gridName(layer: string, depth: number): string {
   return `${layer}${depth}${depth > 4 ? "+" : ""}`;
-}
-
-interface FaultRow {
-  readonly what: string;
-  readonly fault: string;
-  readonly count: number;
-  readonly examples: readonly string[];
 }
 
 /** What is malformed, counted, with examples. */
@@ -330,41 +297,32 @@ function faultSection({ malformed, index }: Analysis): Section {
     ...mimeTypes.examples.map((example) => ({ what: "MIME type", ...example })),
     ...statusCodes.examples.map((example) => ({ what: "status code", ...example })),
   ];
-  const faults: FaultRow[] = [
+  const faults = [
     ...datetimes.map((fault) => ({ what: "datetime", ...fault })),
     ...lines.map((fault) => ({ what: "line", ...fault })),
   ];
-  const total =
-    mimeTypes.count + statusCodes.count + faults.reduce((sum, { count }) => sum + count, 0);
-  const valueTable: Table<(typeof values)[number]> = {
-    id: "malformed-values",
-    title: `Malformed MIME types (${formatCount(mimeTypes.count)} captures) and status codes (${formatCount(statusCodes.count)})`,
-    columns: [
-      column.text("Value", ({ value }) => value),
-      column.text("Column", ({ what }) => what),
-      column.count("Captures", ({ count }) => count),
-    ],
-    rows: values,
-  };
-  const faultTable: Table<FaultRow> = {
-    id: "malformed-other",
-    title: "Malformed datetimes and lines",
-    columns: [
-      column.text("Fault", ({ fault }) => fault),
-      column.text("What", ({ what }) => what),
-      column.count("Count", ({ count }) => count),
-      column.text("Examples", ({ examples }) => examples.slice(0, 3).join("  ·  ")),
-    ],
-    rows: faults,
-  };
+  const [mimes, statuses] = [mimeTypes.count, statusCodes.count];
+  const isSound = mimes + statuses === 0 && faults.every(({ count }) => count === 0);
+  const title = `Malformed MIME types (${formatCount(mimes)} captures) and status codes (${formatCount(statuses)})`;
   return {
     id: "faults",
     title: "Malformed records",
-    text:
-      total === 0
-        ? "No MIME type, status code, datetime or line is malformed."
-        : `Archives are messy. Lines that could not be read: ${formatCount(index.lines.bad)}. Invalid values by column:`,
-    blocks: [valueTable, faultTable],
+    text: isSound
+      ? "No MIME type, status code, datetime or line is malformed."
+      : `Archives are messy. Lines that could not be read: ${formatCount(index.lines.bad)}. Invalid values by column:`,
+    blocks: [
+      table("malformed-values", title, values, [
+        column.text("Value", ({ value }) => value),
+        column.text("Column", ({ what }) => what),
+        column.count("Captures", ({ count }) => count),
+      ]),
+      table("malformed-other", "Malformed datetimes and lines", faults, [
+        column.text("Fault", ({ fault }) => fault),
+        column.text("What", ({ what }) => what),
+        column.count("Count", ({ count }) => count),
+        column.text("Examples", ({ examples }) => examples.slice(0, 3).join("  ·  ")),
+      ]),
+    ],
   };
 }
 

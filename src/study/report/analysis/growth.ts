@@ -3,7 +3,7 @@ import { barChart } from "../../../page/chart/bar-charts.ts";
 import type { Analysis, GrowthPoint, YearRow } from "../../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../../analyze/capture-tally.ts";
 import { type GridRow, gridTable, heatFigure, lineFigure } from "../figures.ts";
-import { column, type Column, type Section, type Table } from "../report.ts";
+import { column, type Column, type Section, table, type Table } from "../report.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -116,40 +116,27 @@ function yearTable({ years, index, distribution }: Analysis): Table<AnyYear> {
   const ofStatus = (i: number): number =>
     years.reduce((sum, row) => sum + (row.statusShares[i] ?? 0) * row.mementos, 0);
   const all = {
-    year: "All" as const,
-    originals,
+    ...{ year: "All" as const, originals, mementos, gamma, duplicateShare: null },
     cumulativeOriginals: originals,
-    mementos,
     cumulativeMementos: mementos,
-    duplicateShare: null,
-    gamma,
     cumulativeGamma: gamma,
     statusShares: STATUS_CLASSES.map((_, i) => ofStatus(i) / Math.max(1, mementos)),
   };
-  const upTo = "up to the end of the year";
-  return {
-    id: "year-table",
-    title: "Yearly originals, mementos and status codes",
-    columns: [
-      column.text("Year", ({ year }) => String(year)),
-      column.count("Originals", (row) => row.originals, { help: "Originals captured in the year" }),
-      column.count("Originals+", (row) => row.cumulativeOriginals, {
-        help: `Originals captured ${upTo}`,
-      }),
-      column.count("Mementos", (row) => row.mementos, { help: "Mementos of the year" }),
-      column.count("Mementos+", (row) => row.cumulativeMementos, { help: `Mementos ${upTo}` }),
-      column.share("Dup.", ({ duplicateShare }) => duplicateShare, {
-        help: "Originals of the year that were captured in an earlier one",
-      }),
-      column.number("γ", (row) => row.gamma, { help: "Mementos per original in the year" }),
-      column.number("γ+", (row) => row.cumulativeGamma, { help: `Mementos per original ${upTo}` }),
-      ...STATUS_CLASSES.slice(0, 4).map((name, i) =>
-        column.share<AnyYear>(name, ({ statusShares }) => statusShares[i]),
-      ),
-    ],
-    rows: years,
-    totals: [all],
-  };
+  const title = "Yearly originals, mementos and status codes";
+  const rows = table<AnyYear>("year-table", title, years, [
+    column.text("Year", ({ year }) => String(year)),
+    column.count("Originals", (row) => row.originals),
+    column.count("Originals+", (row) => row.cumulativeOriginals),
+    column.count("Mementos", (row) => row.mementos),
+    column.count("Mementos+", (row) => row.cumulativeMementos),
+    column.share("Dup.", ({ duplicateShare }) => duplicateShare),
+    column.number("γ", (row) => row.gamma),
+    column.number("γ+", (row) => row.cumulativeGamma),
+    ...STATUS_CLASSES.slice(0, 4).map((name, i) =>
+      column.share<AnyYear>(name, ({ statusShares }) => statusShares[i]),
+    ),
+  ]);
+  return { ...rows, totals: [all] };
 }
 
 function heapsFigure({ growth, fits: { heaps: law } }: Analysis): Table<GrowthPoint> {

@@ -10,9 +10,9 @@ import { CHART, type Drawing, NEUTRAL, px } from "../../../page/chart/drawing.ts
 import type { Series } from "../../../page/chart/line-chart.ts";
 import { escapeHtml } from "../../../page/html.ts";
 import type { Analysis, ExactDepthRow } from "../../analyze/analysis.ts";
-import type { DepthRow, HeapsFit, ReductionCurve } from "../../analyze/histogram.ts";
+import type { DepthRow, ReductionCurve } from "../../analyze/histogram.ts";
 import { lineFigure } from "../figures.ts";
-import { column, type Section, type Table } from "../report.ts";
+import { column, type Section, table, type Table } from "../report.ts";
 
 /** Curves drawn at most in one chart; deeper ones lie on the axis. */
 const MAX_CURVES = 8;
@@ -34,59 +34,48 @@ export function treeSection(analysis: Analysis): Section {
 }
 
 function depthTable({ depths }: Analysis): Table<DepthRow> {
-  return {
-    id: "depth-table",
-    title: "Keys by host (H) and path (P) depth",
-    columns: [
-      column.text("Depth", ({ depth }) => depth),
-      column.count("Count", ({ count }) => count, { help: "Distinct prefixes of this depth" }),
-      column.count("Sum", ({ sum }) => sum, { help: "Keys of this depth or deeper" }),
-      column.count("Max", ({ max }) => max, { help: "Keys under the largest prefix" }),
-      column.number("Mean", ({ mean }) => mean),
-      column.number("Median", ({ median }) => median, { digits: 1 }),
-      column.number("StdDev", ({ standardDeviation }) => standardDeviation),
-      column.number("RedQ", ({ reductionQuotient }) => reductionQuotient, {
-        digits: 5,
-        help: "Share of all keys that would go if keys were cut here: (Sum − Count) / all",
-      }),
-      column.count("Parents", ({ parents }) => parents, { help: "Nodes above that have children" }),
-      column.count("Children", ({ children }) => children),
-      column.number("MeanChld", ({ meanChildren }) => meanChildren, { help: "Children / Parents" }),
-    ],
-    rows: depths,
-  };
+  return table("depth-table", "Keys by host (H) and path (P) depth", depths, [
+    column.text("Depth", ({ depth }) => depth),
+    column.count("Count", ({ count }) => count, "Distinct prefixes of this depth"),
+    column.count("Sum", ({ sum }) => sum, "Keys of this depth or deeper"),
+    column.count("Max", ({ max }) => max, "Keys under the largest prefix"),
+    column.number("Mean", ({ mean }) => mean),
+    column.number("Median", ({ median }) => median, 1),
+    column.number("StdDev", ({ standardDeviation }) => standardDeviation),
+    column.number("RedQ", ({ reductionQuotient }) => reductionQuotient, {
+      digits: 5,
+      help: "Share of all keys that would go if keys were cut here: (Sum − Count) / all",
+    }),
+    column.count("Parents", ({ parents }) => parents, "Nodes above that have children"),
+    column.count("Children", ({ children }) => children),
+    column.number("MeanChld", ({ meanChildren }) => meanChildren, "Children / Parents"),
+  ]);
 }
 
 type AnyDepth = Omit<ExactDepthRow, "depth"> & { readonly depth: number | "Total" };
 
 function exactDepthTable({ exactDepths, index: { hosts, keys } }: Analysis): Table<AnyDepth> {
-  return {
-    id: "exact-depths",
-    title: "Items of exact depth",
-    columns: [
-      column.text("Depth", ({ depth }) => String(depth)),
-      column.count("Hosts", (row) => row.hosts),
-      column.count("Keys by host depth", ({ keysByHost }) => keysByHost),
-      column.count("Keys by path depth", ({ keysByPath }) => keysByPath),
-    ],
-    rows: exactDepths,
-    totals: [{ depth: "Total", hosts, keysByHost: keys, keysByPath: keys }],
-  };
+  const rows = table<AnyDepth>("exact-depths", "Items of exact depth", exactDepths, [
+    column.text("Depth", ({ depth }) => String(depth)),
+    column.count("Hosts", (row) => row.hosts),
+    column.count("Keys by host depth", ({ keysByHost }) => keysByHost),
+    column.count("Keys by path depth", ({ keysByPath }) => keysByPath),
+  ]);
+  return { ...rows, totals: [{ depth: "Total", hosts, keysByHost: keys, keysByPath: keys }] };
 }
 
 function shapeFigure({ depths }: Analysis, layer: "H" | "P", name: string): Table<DepthRow> {
   const rows = depths.filter(({ depth }) => depth.startsWith(layer));
   const widest = rows.toSorted((a, b) => b.children - a.children).at(0);
+  const columns = [
+    column.text<DepthRow>("Depth", ({ depth }) => depth),
+    column.count<DepthRow>("Parents", ({ parents }) => parents),
+    column.count<DepthRow>("Children", ({ children }) => children),
+    column.number<DepthRow>("Mean children", ({ meanChildren }) => meanChildren),
+  ];
+  const id = `shape-${layer.toLowerCase()}`;
   return {
-    id: `shape-${layer.toLowerCase()}`,
-    title: `${name}: parents and children by depth`,
-    columns: [
-      column.text("Depth", ({ depth }) => depth),
-      column.count("Parents", ({ parents }) => parents),
-      column.count("Children", ({ children }) => children),
-      column.number("Mean children", ({ meanChildren }) => meanChildren),
-    ],
-    rows,
+    ...table(id, `${name}: parents and children by depth`, rows, columns),
     isLong: true,
     figure: {
       caption: `Each band runs from the parents above to the children below; stronger colours have more children to a parent. Widest at ${widest?.depth ?? "none"}.`,
@@ -131,34 +120,26 @@ interface LawRow {
 }
 
 function lawTable({ hostPower, pathPower, heaps }: Analysis["fits"]): Table<LawRow> {
-  return {
-    id: "laws",
-    title: "Fitted laws",
-    columns: [
-      column.text("Law", ({ law }) => law),
-      column.number("Factor", ({ factor }) => factor, { digits: 4 }),
-      column.number("Exponent", ({ exponent }) => exponent, { digits: 4 }),
-      column.count("Points", ({ points }) => points),
-      column.number("R²", ({ r2, points }) => (points < MIN_FIT_POINTS ? null : r2), {
-        digits: 3,
-        help: "How well the law fits; none for so few points that any law does",
-      }),
-    ],
-    rows: [
-      ...(hostPower === undefined ? [] : [powerRow("hosts", hostPower)]),
-      ...(pathPower === undefined ? [] : [powerRow("paths", pathPower)]),
-      ...(heaps === undefined ? [] : [heapsRow(heaps)]),
-    ],
-  };
-}
-
-function powerRow(of: string, { a: factor, k, points, r2 }: PowerLawFit): LawRow {
-  const law = `children of ${of} = factor · depth^exponent`;
-  return { law, factor, exponent: -k, points, r2 };
-}
-
-function heapsRow({ k: factor, beta: exponent, points, r2 }: HeapsFit): LawRow {
-  return { law: "originals = factor · mementos^exponent", factor, exponent, points, r2 };
+  const rows: LawRow[] = [];
+  for (const [of, law] of Object.entries({ hosts: hostPower, paths: pathPower })) {
+    if (law === undefined) continue;
+    const { a: factor, k } = law;
+    rows.push({ ...law, law: `children of ${of} = factor · depth^exponent`, factor, exponent: -k });
+  }
+  if (heaps !== undefined) {
+    const { k: factor, beta: exponent } = heaps;
+    rows.push({ ...heaps, law: "originals = factor · mementos^exponent", factor, exponent });
+  }
+  return table("laws", "Fitted laws", rows, [
+    column.text("Law", ({ law }) => law),
+    column.number("Factor", ({ factor }) => factor, 4),
+    column.number("Exponent", ({ exponent }) => exponent, 4),
+    column.count("Points", ({ points }) => points),
+    column.number("R²", ({ r2, points }) => (points < MIN_FIT_POINTS ? null : r2), {
+      digits: 3,
+      help: "How well the law fits; none for so few points that any law does",
+    }),
+  ]);
 }
 
 interface CurveRow {
@@ -191,8 +172,8 @@ function curveFigure(
     columns: [
       column.text("Depth", ({ depth }) => depth),
       column.count("Nodes rolled up", ({ x }) => x),
-      column.share("Reduction", ({ y }) => y, { digits: 3 }),
-      column.share("Heaps’ law", ({ law }) => law, { digits: 3 }),
+      column.share("Reduction", ({ y }) => y, 3),
+      column.share("Heaps’ law", ({ law }) => law, 3),
     ],
     rows: rows.flat(),
     x: { name: "nodes rolled up (log)", isLog: true },
