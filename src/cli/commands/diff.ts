@@ -4,7 +4,7 @@ import { isClosedPipe, withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { OUTPUT_OPTION } from "../common/options.ts";
-import { ExitCode, LineWriter } from "../common/io.ts";
+import { ExitCode, writeLines } from "../common/io.ts";
 import { assertMaps } from "../common/map-arguments.ts";
 
 export const command: Command = defineCommand({
@@ -31,45 +31,35 @@ Exit status: 0 if the maps are equivalent, 1 if they differ.
     return { reads: { maps: positionals }, writes: [{ path: values.output, kind: "report" }] };
   },
   async run({ positionals, values }, io) {
-    const [beforePath, afterPath] = positionals;
-    await assertMaps(beforePath, afterPath);
+    await assertMaps(...positionals);
     const { signal } = io.interrupt;
-    const before = await openInput(beforePath, io, { signal });
-    try {
-      const after = await openInput(afterPath, io, { signal });
-      try {
-        const { headers, records } = await diffMaps(before, after);
-        const format = values.json ? asJson : asText;
-        let isSame = headers.length === 0;
-        const writing = withOutput(values.output, io, async (output) => {
-          const lines = new LineWriter(output);
-          for (const difference of headers) await lines.write(format(difference));
-          for await (const difference of records) {
-            isSame = false;
-            const sent = lines.write(format(difference));
-            if (sent !== undefined) await sent;
-          }
-          await lines.flush();
-        });
-        await writing.catch((error: unknown) => {
-          // Whoever has read enough still wants to know that they differ.
-          if (isSame || !isClosedPipe(error)) throw error;
-        });
-        return { status: isSame ? ExitCode.ok : ExitCode.negative };
-      } finally {
-        await after.close();
+    const before = await openInput(positionals[0], io, { signal });
+    const after = await openInput(positionals[1], io, { signal });
+    const format = values.json ? JSON.stringify : asText;
+    let isSame = true;
+    async function* lines(): AsyncGenerator<string, void, undefined> {
+      const { headers, records } = await diffMaps(before, after);
+      isSame = headers.length === 0;
+      for (const difference of headers) yield format(difference);
+      for await (const difference of records) {
+        isSame = false;
+        yield format(difference);
       }
+    }
+    try {
+      await withOutput(values.output, io, (output) => writeLines(output, lines()));
+    } catch (error) {
+      // A reader that has seen enough still gets the exit status.
+      if (isSame || !isClosedPipe(error)) throw error;
     } finally {
       await before.close();
+      await after.close();
     }
+    return { status: isSame ? ExitCode.ok : ExitCode.negative };
   },
 });
 
 type Difference = HeaderDifference | RecordDifference;
-
-function asJson(difference: Difference): string {
-  return JSON.stringify(difference);
-}
 
 function asText(difference: Difference): string {
   if ("header" in difference) {

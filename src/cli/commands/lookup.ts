@@ -1,17 +1,16 @@
 import { formatCount } from "../../format.ts";
 import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
-import { type Position, quote } from "../../errors.ts";
+import { quote } from "../../errors.ts";
 import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
 import type { BlockSink } from "../../bytes/block-writer.ts";
 import { explainedLines, RecordingLookup } from "../../lookup/explain.ts";
 import { answerJson, answerLine, lookupPeriod } from "../../lookup/map-lookup.ts";
-import { openInput } from "../../files/input-file.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { option, FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
-import { ExitCode, LineWriter } from "../common/io.ts";
-import { type OpenMap, openMapFile } from "../../lookup/open-map-file.ts";
+import { ExitCode, writeLines } from "../common/io.ts";
+import { openMapFile } from "../../lookup/open-map-file.ts";
 import type { CommandIo } from "../common/messages.ts";
 
 /** A byte order mark in front of a URI belongs to it. */
@@ -74,27 +73,59 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
     };
   },
   async run({ positionals: [path, ...inputs], values }, io) {
-    const forMany = values.batch !== undefined;
-    const map = await openMapFile(path, io, { forMany });
-    const options = { ...values, isSurt: values.surt, warn: (text: string) => io.warn(text) };
-    const asker = new Asker(map, options);
+    const { batch: file, surt: isSurt, at } = values;
+    const map = await openMapFile(path, io, { forMany: file !== undefined });
+    const batch = { lookups: 0, present: 0 };
+    let present = 0;
+
+    async function* answerInputs(): AsyncGenerator<string, void, undefined> {
+      const recording = values.explain ? new RecordingLookup(map.lookup) : undefined;
+      const lookup = recording ?? map.lookup;
+      for (const input of inputs) {
+        warnOfForm(input, isSurt, io);
+        const answer = await lookup.lookupNow(input, { at }, isSurt);
+        if (answer.present) present++;
+        const { tried } = recording ?? {};
+        if (values.json) yield answerJson(input, answer, tried && { tried });
+        else yield [answerLine(input, answer), ...explainedLines(tried ?? [])].join("\n");
+      }
+    }
+
+    async function* answerAsJson(lines: Batches): AsyncGenerator<string, void, undefined> {
+      for await (const { bytes, starts, ends, count } of lines) {
+        for (let i = 0; i < count; i++) {
+          if (starts[i] === ends[i]) continue;
+          const text = decoder.decode(bytes.subarray(starts[i], ends[i]));
+          const answer = await map.lookup.lookupNow(text, { at }, isSurt);
+          batch.lookups++;
+          if (answer.present) batch.present++;
+          yield answerJson(text, answer);
+        }
+      }
+    }
+
+    async function answerBatch(lines: Batches, output: BlockSink): Promise<void> {
+      if (values.json) return writeLines(output, answerAsJson(lines));
+      const answers = await map.answers(output, { isSurt, period: lookupPeriod(at) });
+      for await (const each of lines) await answers.writeLines(each);
+      await answers.flush();
+      batch.lookups = answers.askedCount;
+      batch.present = answers.presentCount;
+    }
+
     try {
-      const [presentCount, batch] = await withOutput(values.output, io, async (output) => [
-        await asker.askAll(inputs, output),
-        values.batch === undefined ? undefined : await asker.askBatch(values.batch, io, output),
-      ]);
-      return {
-        status: inputs.length > 0 && presentCount === 0 ? ExitCode.negative : ExitCode.ok,
-        ...(batch && {
-          summary: {
-            json: batch,
-            text: `${formatCount(batch.lookups)} looked up, ${formatCount(batch.present)} present`,
-          },
-        }),
-      };
+      await withOutput(values.output, io, async (output) => {
+        await writeLines(output, answerInputs());
+        if (file !== undefined) await answerBatch(checkedBatches(file, isSurt, io), output);
+      });
     } finally {
       await map.close();
     }
+    const text = `${formatCount(batch.lookups)} looked up, ${formatCount(batch.present)} present`;
+    return {
+      status: inputs.length > 0 && present === 0 ? ExitCode.negative : ExitCode.ok,
+      ...(file !== undefined && { summary: { json: batch, text } }),
+    };
   },
 });
 
@@ -102,134 +133,37 @@ const URI_FORM = /^[a-z][a-z\d+.-]*:\/\//i;
 /** No host has a comma before a closing parenthesis. */
 const SURT_FORM = /^[^\s/:?#,]+,[^\s/?#]*\)(?:\/|$)/;
 
-interface AskOptions {
-  readonly isSurt: boolean;
-  readonly warn: (text: string) => void;
-  readonly json: boolean;
-  readonly explain: boolean;
-  readonly at: string | undefined;
-}
+type Batches = AsyncIterable<LineBatch>;
 
-class Asker {
-  readonly #map: OpenMap;
-  readonly #options: AskOptions;
-
-  constructor(map: OpenMap, options: AskOptions) {
-    this.#map = map;
-    this.#options = options;
-  }
-
-  /** Answers a few inputs; returns how many are present. */
-  async askAll(inputs: readonly string[], sink: BlockSink): Promise<number> {
-    const lines = new LineWriter(sink);
-    const { isSurt, at, json, explain } = this.#options;
-    const recording = explain ? new RecordingLookup(this.#map.lookup) : undefined;
-    const map = recording ?? this.#map.lookup;
-    let presentCount = 0;
-    for (const input of inputs) {
-      this.#checkForm(input);
-      const answer = await map.lookupNow(input, { at }, isSurt);
-      if (answer.present) presentCount += 1;
-      const { tried } = recording ?? {};
-      if (json) await lines.write(answerJson(input, answer, tried && { tried }));
-      else {
-        await lines.write(answerLine(input, answer));
-        for (const line of explainedLines(tried ?? [])) await lines.write(line);
+/**
+ * The lines of a batch. Refuses a file of another kind by its first line that is not blank, and warns
+ * where it may be one: a map says "absent" of everything that is not a URI.
+ */
+async function* checkedBatches(
+  path: string,
+  isSurt: boolean,
+  io: CommandIo,
+): AsyncGenerator<LineBatch, void, undefined> {
+  const { name: source, chunks } = await io.open(path, "looking up");
+  let isFirst = true;
+  for await (const batch of lineBatches(chunks, { source })) {
+    const { bytes, starts, ends, count, firstLine } = batch;
+    const i = starts.subarray(0, count).findIndex((start, line) => start < ends[line]);
+    if (isFirst && i !== -1) {
+      isFirst = false;
+      const text = decoder.decode(bytes.subarray(starts[i], ends[i]));
+      refuseForeignLine(text, { source, line: firstLine + i });
+      if (!beginsWithLookup(text)) {
+        io.warn(`${source}: ${quote(text)} is neither a URI nor a SURT`);
       }
+      warnOfForm(text, isSurt, io);
     }
-    await lines.flush();
-    return presentCount;
-  }
-
-  /** Answers every line of a file that is not blank. */
-  async askBatch(path: string, io: CommandIo, sink: BlockSink): Promise<BatchCounts> {
-    const progress = io.progress("looking up");
-    const input = await openInput(path, io, {
-      signal: io.interrupt.signal,
-      onRead: (bytes) => progress.add(bytes),
-    });
-    progress.total = input.size;
-    try {
-      return await (this.#options.json
-        ? this.#answerJson(input, sink)
-        : this.#answerLines(input, sink));
-    } finally {
-      progress.end();
-    }
-  }
-
-  async #answerLines(input: Batch, sink: BlockSink): Promise<BatchCounts> {
-    const { isSurt, at } = this.#options;
-    const answers = await this.#map.answers(sink, { isSurt, period: lookupPeriod(at) });
-    for await (const batch of lineBatches(input.chunks, { source: input.name })) {
-      if (answers.askedCount === 0) this.#checkFirstOf(batch, input.name);
-      await answers.writeLines(batch);
-    }
-    await answers.flush();
-    return { lookups: answers.askedCount, present: answers.presentCount };
-  }
-
-  async #answerJson(input: Batch, sink: BlockSink): Promise<BatchCounts> {
-    const { isSurt, at } = this.#options;
-    const lines = new LineWriter(sink);
-    const counts = { lookups: 0, present: 0 };
-    for await (const { bytes, starts, ends, count, firstLine } of lineBatches(input.chunks, {
-      source: input.name,
-    })) {
-      for (let line = 0; line < count; line += 1) {
-        if (starts[line] === ends[line]) continue;
-        const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
-        if (counts.lookups === 0) {
-          this.#checkFirst(text, { source: input.name, line: firstLine + line });
-        }
-        const asked = this.#map.lookup.lookupNow(text, { at }, isSurt);
-        const answer = asked instanceof Promise ? await asked : asked;
-        counts.lookups += 1;
-        if (answer.present) counts.present += 1;
-        const sent = lines.write(answerJson(text, answer));
-        if (sent !== undefined) await sent;
-      }
-    }
-    await lines.flush();
-    return counts;
-  }
-
-  /** Checks the first line that is not blank. */
-  #checkFirstOf({ bytes, starts, ends, count, firstLine }: LineBatch, source: string): void {
-    for (let line = 0; line < count; line += 1) {
-      if (starts[line] === ends[line]) continue;
-      const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
-      this.#checkFirst(text, { source, line: firstLine + line });
-      return;
-    }
-  }
-
-  /**
-   * Refuses a batch that is a file of another kind, and warns where it may be one: a map says
-   * "absent" of everything that is not a URI.
-   */
-  #checkFirst(text: string, position: Position): void {
-    refuseForeignLine(text, position);
-    if (!beginsWithLookup(text)) {
-      this.#options.warn(`${position.source}: ${quote(text)} is neither a URI nor a SURT`);
-    }
-    this.#checkForm(text);
-  }
-
-  /** Warns of a URI in place of a SURT, or the other way round: a map says "absent" of either. */
-  #checkForm(input: string): void {
-    const { isSurt, warn } = this.#options;
-    if (isSurt && URI_FORM.test(input)) warn(`${quote(input)} is a URI; leave out --surt`);
-    if (!isSurt && SURT_FORM.test(input)) warn(`${quote(input)} is a SURT; say so with --surt`);
+    yield batch;
   }
 }
 
-interface Batch {
-  readonly name: string;
-  readonly chunks: AsyncIterable<Uint8Array>;
-}
-
-interface BatchCounts {
-  readonly lookups: number;
-  readonly present: number;
+/** Warns of a URI in place of a SURT, or the other way round: a map says "absent" of either. */
+function warnOfForm(input: string, isSurt: boolean, io: CommandIo): void {
+  if (isSurt && URI_FORM.test(input)) io.warn(`${quote(input)} is a URI; leave out --surt`);
+  if (!isSurt && SURT_FORM.test(input)) io.warn(`${quote(input)} is a SURT; say so with --surt`);
 }

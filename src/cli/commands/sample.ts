@@ -5,7 +5,7 @@ import { sampleLookups } from "../../study/sample/sample-lookups.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { option, FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
-import { LineWriter } from "../common/io.ts";
+import { writeLines } from "../common/io.ts";
 import { checkSignal } from "../../interruption.ts";
 
 export const command: Command = defineCommand({
@@ -39,16 +39,13 @@ same seed and number of lines, most are not.
   },
   async run({ values: { lines, seed, uris, output } }, io) {
     await withOutput(output, io, async (target) => {
-      if (uris === undefined) {
-        for (const block of sampleIndex({ lines, seed })) {
-          checkSignal(io.interrupt.signal);
-          await target.write(block);
-        }
-        return;
+      if (uris !== undefined) {
+        return writeLines(target, sampleLookups({ lines, seed, count: uris }));
       }
-      const writer = new LineWriter(target);
-      for (const uri of sampleLookups({ lines, seed, count: uris })) await writer.write(uri);
-      await writer.flush();
+      for (const block of sampleIndex({ lines, seed })) {
+        checkSignal(io.interrupt.signal);
+        await target.write(block);
+      }
     });
     const count = uris ?? lines;
     const what = uris === undefined ? "capture" : "URI";

@@ -7,7 +7,7 @@ import { openOutput } from "../../files/output-file.ts";
 import { lookupKeys } from "../../surt/covering-keys.ts";
 import { surt as surtOf, surtBytes, surtRoom } from "../../surt/uri-to-surt.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { type Io, LineWriter } from "../common/io.ts";
+import { type Io, writeLines } from "../common/io.ts";
 
 const decoder = new TextDecoder();
 
@@ -32,70 +32,59 @@ first, one per line; an empty line separates URIs.
   },
 
   files: ({ positionals }) => ({ reads: { uris: positionals.length > 0 ? [] : "-" } }),
-  async run({ positionals, values }, io) {
+  async run({ positionals, values: { keys, json } }, io) {
     const output = await openOutput(undefined, io);
-    const isPlain = !values.keys && !values.json;
-    if (isPlain && positionals.length === 0) {
+    if (!keys && !json && positionals.length === 0) {
       await streamSurts(io, output);
       return {};
     }
-    const lines = new LineWriter(output);
-    let isFirst = true;
-    const uris = positionals.length > 0 ? [positionals] : inputLines(io);
-    for await (const batch of uris) {
-      for (const uri of batch) {
-        const separator = isFirst ? "" : "\n";
-        isFirst = false;
-        await lines.write(
-          values.json ? asJson(uri, values.keys) : asText(uri, values.keys, separator),
-        );
+    let separator = "";
+    const format = (uri: string): string => {
+      const surt = surtOf(uri);
+      if (json) return JSON.stringify({ uri, surt, ...(keys && { keys: lookupKeys(surt) }) });
+      if (!keys) return surt;
+      const lines =
+        separator +
+        lookupKeys(surt)
+          .map(({ key }) => key)
+          .join("\n");
+      separator = "\n";
+      return lines;
+    };
+    async function* lines(): AsyncGenerator<string, void, undefined> {
+      for (const uri of positionals) yield format(uri);
+      if (positionals.length > 0) return;
+      for await (const { bytes, starts, ends, count } of inputLines(io)) {
+        for (let i = 0; i < count; i++) {
+          yield format(decoder.decode(bytes.subarray(starts[i], ends[i])));
+        }
       }
     }
-    await lines.flush();
+    await writeLines(output, lines());
     return {};
   },
 });
 
-function asText(uri: string, wantsKeys: boolean, separator: string): string {
-  if (!wantsKeys) return surtOf(uri);
-  const keys = lookupKeys(surtOf(uri)).map(({ key }) => key);
-  return `${separator}${keys.join("\n")}`;
-}
-
-function asJson(uri: string, wantsKeys: boolean): string {
-  const canonical = surtOf(uri);
-  const keys = wantsKeys ? { keys: lookupKeys(canonical) } : {};
-  return JSON.stringify({ uri, surt: canonical, ...keys });
-}
-
-/** Refuses input that is a file of another kind, told by its first line. */
-function checkFirst({ bytes, starts, ends, count, firstLine }: LineBatch, source: string): void {
-  if (firstLine !== 1 || count === 0) return;
-  refuseForeignLine(decoder.decode(bytes.subarray(starts[0], ends[0])), { source, line: 1 });
-}
-
-async function* inputLines(io: Io): AsyncGenerator<string[], void, undefined> {
-  const input = await openInput(undefined, io, { signal: io.interrupt.signal });
-  for await (const batch of lineBatches(input.chunks, { source: input.name })) {
-    checkFirst(batch, input.name);
-    const { bytes, starts, ends, count } = batch;
-    yield Array.from({ length: count }, (_, index) =>
-      decoder.decode(bytes.subarray(starts[index], ends[index])),
-    );
+/** The lines of standard input. Refuses a file of another kind, told by its first line. */
+async function* inputLines(io: Io): AsyncGenerator<LineBatch, void, undefined> {
+  const { chunks, name: source } = await openInput(undefined, io, { signal: io.interrupt.signal });
+  for await (const batch of lineBatches(chunks, { source })) {
+    const { bytes, starts, ends, count, firstLine } = batch;
+    if (firstLine === 1 && count > 0) {
+      refuseForeignLine(decoder.decode(bytes.subarray(starts[0], ends[0])), { source, line: 1 });
+    }
+    yield batch;
   }
 }
 
 /** The common case, in bytes from end to end, so that input need not be UTF-8. */
 async function streamSurts(io: Io, sink: BlockSink): Promise<void> {
   const out = new BlockWriter(sink);
-  const input = await openInput(undefined, io, { signal: io.interrupt.signal });
-  for await (const batch of lineBatches(input.chunks, { source: input.name })) {
-    checkFirst(batch, input.name);
-    const { bytes, starts, ends, count } = batch;
-    for (let index = 0; index < count; index += 1) {
-      const room = out.reserve(surtRoom(ends[index] - starts[index]));
+  for await (const { bytes, starts, ends, count } of inputLines(io)) {
+    for (let i = 0; i < count; i++) {
+      const room = out.reserve(surtRoom(ends[i] - starts[i]));
       if (room !== undefined) await room;
-      const end = surtBytes(bytes, starts[index], ends[index], out.bytes, out.length);
+      const end = surtBytes(bytes, starts[i], ends[i], out.bytes, out.length);
       out.bytes[end] = LF;
       out.length = end + 1;
     }

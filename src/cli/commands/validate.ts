@@ -10,12 +10,11 @@ import { NodeClient } from "../../http/node-client.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { type ByteSource, MemorySource } from "../../bytes/byte-source.ts";
 import { isPacked, joinBytes } from "../../bytes/bytes.ts";
-import { openInput } from "../../files/input-file.ts";
 import { peekHead } from "../../input/stream-lines.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, LineWriter } from "../common/io.ts";
+import { ExitCode, writeLines } from "../common/io.ts";
 
 export const command: Command = defineCommand({
   name: "validate",
@@ -67,23 +66,24 @@ count as errors.
     return { reads: {} };
   },
   async run({ positionals, values: { url, for: archive, json, strict } }, io) {
-    const lines = new LineWriter(await openOutput(undefined, io));
     const counts = { ok: 0, error: 0, warning: 0, skipped: 0 };
     const packed: object[] = [];
     const findings =
       url === undefined ? faultsOf(inputsOf(positionals), packed, io) : rulesOf(url, archive, io);
-    try {
-      for await (const finding of findings) {
-        counts[finding.outcome] += 1;
-        const sent = lines.write(json ? JSON.stringify(finding.json) : finding.text);
-        if (sent !== undefined) await sent;
+
+    async function* lines(): AsyncGenerator<string, void, undefined> {
+      for await (const { outcome, json: object, text } of findings) {
+        counts[outcome]++;
+        yield json ? JSON.stringify(object) : text;
       }
+    }
+
+    try {
+      await writeLines(await openOutput(undefined, io), lines());
     } catch (error) {
       if (!isMementoMapError(error) || error.code !== "MM_NOT_FOUND") throw error;
       io.stderr.write(`mementomap: ${error.describe()}\n`);
       return { status: ExitCode.negative };
-    } finally {
-      await lines.flush();
     }
     const { error: errors, warning: warnings } = counts;
     const isBad = errors > 0 || (strict && warnings > 0);
@@ -104,24 +104,20 @@ interface Finding {
   readonly text: string;
 }
 
-async function* rulesOf(
-  address: string,
-  archive: string | undefined,
-  io: CommandIo,
-): AsyncGenerator<Finding, void, undefined> {
+type Findings = AsyncGenerator<Finding, void, undefined>;
+
+async function* rulesOf(source: string, archive: string | undefined, io: CommandIo): Findings {
   const { signal } = io.interrupt;
   const proxies = ProxySettings.of(io.env);
-  const client = new NodeClient({ trustedOrigins: [new URL(address).origin], proxies });
+  const client = new NodeClient({ trustedOrigins: [new URL(source).origin], proxies });
   try {
-    for await (const { rule, outcome, message } of checkPublisher(client, address, {
-      archive,
-      signal,
-    })) {
+    for await (const found of checkPublisher(client, source, { archive, signal })) {
+      const { rule, outcome, message } = found;
       const { level, asks } = PUBLISHER_RULES[rule];
       const isBroken = outcome === "error" || outcome === "warning";
       yield {
         outcome,
-        json: { source: address, rule, level, asks, outcome, message },
+        json: { source, rule, level, asks, outcome, message },
         text: `${outcome}: ${message}${isBroken ? `; ${asks}` : ""} [${rule}]`,
       };
     }
@@ -130,12 +126,8 @@ async function* rulesOf(
   }
 }
 
-async function* faultsOf(
-  paths: readonly string[],
-  sound: object[],
-  io: CommandIo,
-): AsyncGenerator<Finding, void, undefined> {
-  const { signal } = io.interrupt;
+/** @param sound takes what valid packed maps have */
+async function* faultsOf(paths: readonly string[], sound: object[], io: CommandIo): Findings {
   for (const path of paths) {
     const packed = await openPackedFile(path);
     if (packed !== undefined) {
@@ -146,22 +138,14 @@ async function* faultsOf(
       }
       continue;
     }
-    const progress = io.progress("checking");
-    const onRead = (bytes: number): void => progress.add(bytes);
-    const input = await openInput(path, io, { signal, onRead });
-    progress.total = input.size;
-    try {
-      const { head, chunks } = await peekHead(input.chunks);
-      if (isPacked(head)) {
-        // It is read at random: one that is compressed or comes from standard input is held.
-        yield* packedFaults(new MemorySource(await joinChunks(chunks), input.name), sound, io);
-        continue;
-      }
-      for await (const { line, severity, code, message } of validateMap(chunks)) {
-        yield fault(input.name, line, { severity, code, message });
-      }
-    } finally {
-      progress.end();
+    const { name, chunks } = await io.open(path, "checking");
+    const whole = await peekHead(chunks);
+    if (isPacked(whole.head)) {
+      // It is read at random: one that is compressed or comes from standard input is held.
+      yield* packedFaults(new MemorySource(await joinChunks(whole.chunks), name), sound, io);
+    } else {
+      for await (const { line, ...what } of validateMap(whole.chunks))
+        yield fault(name, line, what);
     }
   }
 }
@@ -185,21 +169,17 @@ async function joinChunks(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array
   return joinBytes(parts);
 }
 
-async function* packedFaults(
-  file: ByteSource,
-  sound: object[],
-  io: CommandIo,
-): AsyncGenerator<Finding, void, undefined> {
-  const progress = io.progress("checking", file.size);
+async function* packedFaults(file: ByteSource, sound: object[], io: CommandIo): Findings {
+  const { name: source, size: bytes } = file;
+  const progress = io.progress("checking", bytes);
   const { checkPacked } = await import("../../packed/read-packed.ts");
+  const checking = checkPacked(file, {
+    signal: io.interrupt.signal,
+    onRead: (read) => progress.add(read),
+  });
   try {
-    const { header, shards } = await checkPacked(file, {
-      signal: io.interrupt.signal,
-      onRead: (bytes) => progress.add(bytes),
-    });
-    progress.end();
+    const { header, shards } = await checking.finally(() => progress.end());
     const { rows, hosts, voids } = header;
-    const { name: source, size: bytes } = file;
     sound.push({ source, rows, hosts, voids, shards: shards.length, bytes });
     const parts = [
       formatAmount(rows, "row"),
@@ -211,12 +191,7 @@ async function* packedFaults(
   } catch (error) {
     if (!isMementoMapError(error) || !["MM_BAD_INPUT", "MM_CUT"].includes(error.code)) throw error;
     const code: FaultCode = error.code === "MM_CUT" ? "cut" : "damaged";
-    yield fault(file.name, null, {
-      severity: FAULT_SEVERITIES[code],
-      code,
-      message: error.message,
-    });
-  } finally {
-    progress.end();
+    const { message } = error;
+    yield fault(source, null, { severity: FAULT_SEVERITIES[code], code, message });
   }
 }

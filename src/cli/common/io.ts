@@ -86,25 +86,23 @@ export function sourceDate({ env }: Io): number | undefined {
 const FLUSH_AT_LENGTH = 64 * 1024;
 const encoder = new TextEncoder();
 
-/** Writes lines in large blocks and waits for the sink after each. */
-export class LineWriter {
-  readonly #sink: BlockSink;
-  #pending = "";
-
-  constructor(sink: BlockSink) {
-    this.#sink = sink;
-  }
-
-  /** Adds a line. Await the result: it is a promise only when a block was sent. */
-  write(line: string): Promise<void> | undefined {
-    this.#pending += `${line}\n`;
-    return this.#pending.length < FLUSH_AT_LENGTH ? undefined : this.flush();
-  }
-
-  /** Sends what is held back. Call it after the last line. */
-  async flush(): Promise<void> {
-    const block = this.#pending;
-    this.#pending = "";
-    if (block !== "") await this.#sink.write(encoder.encode(block));
+/** Writes lines in large blocks and waits for the sink after each. What comes before a failure is written. */
+export async function writeLines(
+  sink: BlockSink,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<void> {
+  let pending = "";
+  const flush = async (): Promise<void> => {
+    const block = encoder.encode(pending);
+    pending = "";
+    if (block.length > 0) await sink.write(block);
+  };
+  try {
+    for await (const line of lines) {
+      pending += `${line}\n`;
+      if (pending.length >= FLUSH_AT_LENGTH) await flush();
+    }
+  } finally {
+    await flush();
   }
 }

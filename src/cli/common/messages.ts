@@ -1,8 +1,9 @@
 import { formatAmount, formatBytes, formatDuration } from "../../format.ts";
+import { type Input, openInput } from "../../files/input-file.ts";
 import type { Io } from "./io.ts";
 
 interface ProgressOptions {
-  /** Says what is done, such as `reading`. */
+  /** What is done, such as `reading`. */
   readonly label: string;
   /** How many bytes there are in all; without it no bar and no time left are shown. */
   readonly total?: number | undefined;
@@ -25,35 +26,31 @@ export class Progress {
   readonly #label: string;
   /** Set it where the number of bytes is known only after the start. */
   total: number | undefined;
+  /** Bytes that were worked off. */
+  done = 0;
   readonly #isShown: boolean;
   readonly #startedAt: number;
   #drawnAt: number;
   #isDrawn = false;
-  #done = 0;
 
-  constructor(io: Io, options: ProgressOptions) {
+  constructor(io: Io, { label, total, quiet = false }: ProgressOptions) {
     this.#io = io;
-    this.#label = options.label;
-    this.total = options.total;
-    this.#isShown = io.stderr.isTTY === true && options.quiet !== true && io.env["TERM"] !== "dumb";
-    this.#startedAt = io.now();
-    this.#drawnAt = this.#startedAt;
+    this.#label = label;
+    this.total = total;
+    this.#isShown = io.stderr.isTTY === true && !quiet && io.env["TERM"] !== "dumb";
+    this.#startedAt = this.#drawnAt = io.now();
   }
 
   /** Counts bytes that were worked off. Cheap: call it once per chunk. */
   add(bytes: number): void {
-    this.#done += bytes;
-    if (!this.#isShown) return;
-    const now = this.#io.now();
+    this.done += bytes;
+    const now = this.#isShown ? this.#io.now() : 0;
     if (now - this.#drawnAt < INTERVAL_MS) return;
     this.#drawnAt = now;
     this.#isDrawn = true;
-    this.#io.stderr.write(`${ERASE_LINE}${this.#line(now)}`);
-  }
-
-  /** Bytes that were worked off. */
-  get done(): number {
-    return this.#done;
+    // One less than there are: a line that fills its row wraps on some terminals, and cannot be erased.
+    const columns = (this.#io.stderr.columns ?? 80) - 1;
+    this.#io.stderr.write(ERASE_LINE + this.#line(now, columns).slice(0, columns));
   }
 
   /** Erases the line. Call it whatever the outcome, before anything else is said. */
@@ -62,29 +59,15 @@ export class Progress {
     this.#isDrawn = false;
   }
 
-  #line(now: number): string {
-    const elapsedMs = Math.max(1, now - this.#startedAt);
-    const bytesPerMs = this.#done / elapsedMs;
+  #line(now: number, columns: number): string {
+    const { done, total } = this;
+    const bytesPerMs = done / Math.max(1, now - this.#startedAt);
     const rate = `${formatBytes(Math.round(bytesPerMs * 1000))}/s`;
-    const { total } = this;
-    if (total === undefined || total === 0) {
-      return this.#fitted(`${this.#label} ${formatBytes(this.#done)}  ${rate}`);
-    }
-    const left = formatDuration(Math.max(0, total - this.#done) / bytesPerMs);
-    const amount = `${formatBytes(this.#done)} of ${formatBytes(total)}`;
-    const numbers = `${amount}  ${rate}  ${left} left`;
-    const room = this.#columns - `${this.#label} [] ${numbers}`.length;
-    return this.#fitted(`${this.#label} ${bar(this.#done / total, room)}${numbers}`);
-  }
-
-  /** One less than there are: a line that fills its row wraps on some terminals. */
-  get #columns(): number {
-    return (this.#io.stderr.columns ?? 80) - 1;
-  }
-
-  /** Cuts a line to the terminal's width, because a wrapped line cannot be erased. */
-  #fitted(line: string): string {
-    return line.slice(0, this.#columns);
+    if (!total) return `${this.#label} ${formatBytes(done)}  ${rate}`;
+    const left = formatDuration(Math.max(0, total - done) / bytesPerMs);
+    const numbers = `${formatBytes(done)} of ${formatBytes(total)}  ${rate}  ${left} left`;
+    const room = columns - `${this.#label} [] ${numbers}`.length;
+    return `${this.#label} ${bar(done / total, room)}${numbers}`;
   }
 }
 
@@ -107,6 +90,8 @@ export interface CommandIo extends Io {
   note(message: string): void;
   /** @param total how many bytes there are in all, where that is known */
   progress(label: string, total?: number): Progress;
+  /** Opens an input, and shows how far it is read. */
+  open(path: string | undefined, label: string): Promise<Input>;
   /** Tells what a run did, and how long it took, unless quiet. */
   summary(summary: Summary, ms: number): void;
 }
@@ -123,17 +108,14 @@ export function commandIo(
 ): CommandIo {
   const { stdout, stderr, env, interrupt, program, onHangUp } = io;
   const say = (text: string): void => void stderr.write(`${text}\n`);
+  const progressOf = (label: string, total?: number): Progress =>
+    new Progress(io, { label, total, quiet });
   return {
     // Opened when it is read: that takes time at the start.
     get stdin() {
       return io.stdin;
     },
-    stdout,
-    stderr,
-    env,
-    interrupt,
-    program,
-    onHangUp,
+    ...{ stdout, stderr, env, interrupt, program, onHangUp },
     now: () => io.now(),
     warn(message) {
       say(isJson ? JSON.stringify({ warning: message }) : `mementomap: warning: ${message}`);
@@ -141,7 +123,14 @@ export function commandIo(
     note(message) {
       if (!quiet && !isJson) say(message);
     },
-    progress: (label, total) => new Progress(io, { label, total, quiet }),
+    progress: progressOf,
+    async open(path, label) {
+      const progress = progressOf(label);
+      const onRead = (bytes: number): void => progress.add(bytes);
+      const input = await openInput(path, io, { signal: interrupt.signal, onRead });
+      progress.total = input.size;
+      return { ...input, chunks: ended(input.chunks, progress) };
+    },
     summary({ json, text }, ms) {
       if (quiet) return;
       const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
@@ -156,6 +145,18 @@ export function commandIo(
       }
     },
   };
+}
+
+/** Passes chunks on, and erases the progress after the last one. */
+async function* ended(
+  chunks: AsyncIterable<Uint8Array>,
+  progress: Progress,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* chunks;
+  } finally {
+    progress.end();
+  }
 }
 
 function alignedList(lines: readonly SummaryLine[]): string[] {

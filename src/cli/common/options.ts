@@ -1,4 +1,5 @@
 import { MementoMapError, quote } from "../../errors.ts";
+import { formatDatetime, tryParseDatetime } from "../../memento/datetime.ts";
 import type { OptionTable } from "./command-line.ts";
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -86,11 +87,6 @@ export function parsePart(text: string): number {
   throw misuse(`expected a share of at most 100%, got ${quote(text)}`);
 }
 
-const DIGITS = /^\d{4}(?:\d\d){0,5}$/;
-const ISO_DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/;
-const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
-const RFC_1123 = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
-
 /**
  * Parses a point in time, or a longer span such as a year, into 4 to 14 digits of YYYYMMDDhhmmss.
  *
@@ -98,29 +94,13 @@ const RFC_1123 = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT
  * `2014-03-05T10:11:12Z`) and the form of HTTP headers (`Wed, 05 Mar 2014 10:11:12 GMT`).
  */
 export function parseDatetime(text: string): string {
-  if (DIGITS.test(text) && isOnCalendar(text)) return text;
-  const date = ISO_DATE.exec(text)?.slice(1).join("") ?? "";
-  if (date !== "" && isOnCalendar(date)) return date;
-  if (ISO_TIME.test(text) || RFC_1123.test(text)) {
-    const time = new Date(text);
-    const days = ISO_TIME.test(text) ? text.slice(0, 10).replaceAll("-", "") : "";
-    if (!Number.isNaN(time.getTime()) && (days === "" || isOnCalendar(days))) return digitsOf(time);
-  }
+  const digits = /^\d{4}(?:-\d\d){1,2}$/.test(text) ? text.replaceAll("-", "") : text;
+  const isSpan = /^\d{4}(?:\d\d){0,5}$/.test(digits);
+  const datetime = tryParseDatetime(isSpan ? digits + "00000101000000".slice(digits.length) : text);
+  if (datetime !== undefined) return isSpan ? digits : formatDatetime(datetime);
   throw misuse(
     `not a datetime: ${quote(text)}; write 4, 6, 8, 10, 12 or 14 digits of YYYYMMDDhhmmss, or 2014-03-05T10:11:12Z`,
   );
-}
-
-/** Whether the digits name a time that exists; `20140230` does not. */
-function isOnCalendar(digits: string): boolean {
-  const full = digits + "00000101000000".slice(digits.length);
-  const iso = full.replace(/^(....)(..)(..)(..)(..)(..)$/, "$1-$2-$3T$4:$5:$6Z");
-  const time = new Date(iso);
-  return !Number.isNaN(time.getTime()) && digitsOf(time).startsWith(digits);
-}
-
-function digitsOf(time: Date): string {
-  return time.toISOString().slice(0, 19).replaceAll(/\D/g, "");
 }
 
 /** The members of an option that takes one of a few values; completion offers them. */
