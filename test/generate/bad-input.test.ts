@@ -196,7 +196,7 @@ describe("bad input", () => {
     [["compact", "--path-power", "0,1"], "not a power law: a=0, k=1"],
     [["compact", "--bogus"], 'unknown option "--bogus"'],
     [["compact", "another-map"], "compact takes one map; merge makes one of several"],
-    [["fit", "another-map"], "fit takes one map, or --table"],
+    [["fit", "another-map"], "fit takes one map"],
   ])("%j", async (argv, message) => {
     const world = new World();
     const input = world.file("input", argv[0] === "generate" ? INDEX : MAP);

@@ -15,7 +15,7 @@ import {
   TMP_OPTION,
 } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { type CommandIo, type SummaryLine, warnSkippedLines } from "../common/messages.ts";
+import { type SummaryLine, warnSkippedLines } from "../common/messages.ts";
 
 const { hostPower, pathPower } = WEIGHT_DEFAULTS;
 
@@ -106,24 +106,23 @@ written to scratch space (--tmp).`,
       originals: values["original-count"],
     };
     const hasBudget = (budget.maxLines ?? budget.maxBytes ?? budget.relativeCost) !== undefined;
+    const weights = {
+      hostWeight: values["host-weight"],
+      pathWeight: values["path-weight"],
+      hostPower: values["host-power"],
+      pathPower: values["path-power"],
+      maxHostDepth: values["max-host-depth"],
+      maxPathDepth: values["max-path-depth"],
+    };
     if (!hasBudget && (misses !== undefined || values["no-exclusions"])) {
       throw misuse("--misses requires --max-lines, --max-bytes or --relative-cost");
     }
     if (budget.originals !== undefined && budget.relativeCost === undefined) {
       throw misuse("--original-count requires --relative-cost");
     }
-    const typed = WEIGHT_OPTIONS.find((name) => values[name] !== undefined);
-    if (hasBudget && typed !== undefined) {
-      throw misuse(`use either weights (--${typed}) or a target size (--max-lines …)`);
+    if (hasBudget && Object.values(weights).some((weight) => weight !== undefined)) {
+      throw misuse("use either weights (--host-weight …) or a target size (--max-lines …)");
     }
-    const weights = {
-      hostWeight: values["host-weight"] ?? WEIGHT_DEFAULTS.hostWeight,
-      pathWeight: values["path-weight"] ?? WEIGHT_DEFAULTS.pathWeight,
-      hostPower: values["host-power"] ?? WEIGHT_DEFAULTS.hostPower,
-      pathPower: values["path-power"] ?? WEIGHT_DEFAULTS.pathPower,
-      maxHostDepth: values["max-host-depth"] ?? WEIGHT_DEFAULTS.maxHostDepth,
-      maxPathDepth: values["max-path-depth"] ?? WEIGHT_DEFAULTS.maxPathDepth,
-    };
     void new WeightPolicy(weights); // complains before any work is done
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
@@ -138,19 +137,20 @@ written to scratch space (--tmp).`,
       if (!hasBudget) {
         return compactFile(path, target, { ...common, weights, interrupt: io.interrupt });
       }
+      // Loaded only here: a plain roll-up is over in less time than that takes.
+      const { compactFileToBudget } = await import("../../compact/budget-files.ts");
       const allowsExclusions = !values["no-exclusions"];
-      const { compactFileToBudget } = await loadBudget();
-      return compactFileToBudget(path, target, {
-        ...common,
-        budget,
-        misses,
-        archive,
-        allowsExclusions,
-      });
+      const options = { ...common, budget, misses, archive, allowsExclusions };
+      return compactFileToBudget(path, target, options);
     });
     const summary = await making.finally(() => progress.end());
-    warnOfMisses(io, misses, summary);
     const { rowsRead, rows, rollUps, bytes } = summary;
+    if ("oddLines" in summary) warnSkippedLines(io, summary.oddLines);
+    // A list of what is held teaches nothing: the map is the one that is made without it.
+    const hasMisses = misses !== undefined && "prior" in summary;
+    if (hasMisses && rollUps > 0 && summary.prior.misses === 0) {
+      io.warn(`${misses}: the map holds everything that is listed, so it had no effect`);
+    }
     return {
       summary: {
         json: summary,
@@ -166,18 +166,13 @@ written to scratch space (--tmp).`,
   },
 });
 
-const WEIGHT_OPTIONS = [
-  "host-weight",
-  "path-weight",
-  "host-power",
-  "path-power",
-  "max-host-depth",
-  "max-path-depth",
-] as const;
+type Summary = CompactFileSummary | BudgetFileSummary;
 
-/** Loaded only where it is needed: a plain roll-up is over in less time than that takes. */
-function loadBudget(): Promise<typeof import("../../compact/budget-files.ts")> {
-  return import("../../compact/budget-files.ts");
+function budgetLines({ exclusions, gzipBytes }: BudgetFileSummary): SummaryLine[] {
+  return [
+    ...(exclusions > 0 ? [["exclusions", formatCount(exclusions)] as const] : []),
+    ...(gzipBytes === undefined ? [] : [["after gzip", formatBytes(gzipBytes)] as const]),
+  ];
 }
 
 function parseWeight(text: string): number {
@@ -188,22 +183,4 @@ function parsePower(text: string): PowerLaw {
   const [a, k, more] = text.split(",");
   if (k !== undefined && more === undefined) return { a: parseDecimal(a), k: parseDecimal(k) };
   throw misuse(`not a power law A,K: ${quote(text)}; write 16.3,0.71`);
-}
-
-type Summary = CompactFileSummary | BudgetFileSummary;
-
-function warnOfMisses(io: CommandIo, path: string | undefined, summary: Summary): void {
-  if ("oddLines" in summary) warnSkippedLines(io, summary.oddLines);
-  if (path === undefined || !("prior" in summary)) return;
-  // A list of what is held teaches nothing: the map is the one that is made without it.
-  if (summary.rollUps === 0 || summary.prior.misses > 0) return;
-  io.warn(`${path}: the map holds everything that is listed, so it had no effect`);
-}
-
-function budgetLines(summary: BudgetFileSummary): SummaryLine[] {
-  const { exclusions, gzipBytes } = summary;
-  return [
-    ...(exclusions > 0 ? [["exclusions", formatCount(exclusions)] as const] : []),
-    ...(gzipBytes === undefined ? [] : [["after gzip", formatBytes(gzipBytes)] as const]),
-  ];
 }

@@ -8,8 +8,7 @@ import { isMementoMapError, quote, withoutCredentials } from "../../errors.ts";
 import { answerJson, answerLine } from "../../lookup/map-lookup.ts";
 import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
 import { NodeClient } from "../../http/node-client.ts";
-import { openInput } from "../../files/input-file.ts";
-import { openOutput } from "../../files/output-file.ts";
+import { copyToOutput, openOutput } from "../../files/output-file.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { type OptionTable, usage } from "../common/command-line.ts";
@@ -79,9 +78,11 @@ publishes none (or no URI is present), 2 if it was refused or not reached.
   async run({ positionals: [address], values }, io) {
     const asked = { ...values, address };
     try {
-      if (values.find) return await showPlace(asked, io);
-      if (values.lookup.length > 0) return await lookUpRemotely(asked, io);
-      return await bring(asked, io);
+      if (values.find) return await withClient(asked, io, (client) => showPlace(client, asked, io));
+      if (values.lookup.length > 0) {
+        return await withClient(asked, io, (client) => lookUpRemotely(client, asked, io));
+      }
+      return await download(asked, io);
     } catch (error) {
       if (!isMementoMapError(error) || error.code !== "MM_NOT_FOUND") throw error;
       io.stderr.write(`mementomap: ${error.describe()}\n`);
@@ -92,10 +93,12 @@ publishes none (or no URI is present), 2 if it was refused or not reached.
 
 type Asked = CommandValues<typeof OPTIONS> & { readonly address: string };
 
-async function bring(asked: Asked, io: CommandIo): Promise<Outcome> {
+async function download(asked: Asked, io: CommandIo): Promise<Outcome> {
+  const { output = "-", address } = asked;
+  const { interrupt } = io;
   const progress = io.progress("fetching");
-  const bringTo = (target: string): Promise<FetchResult> =>
-    fetchMap(asked.address, target, {
+  const fetchTo = (target: string): Promise<FetchResult> =>
+    fetchMap(address, target, {
       archive: asked.for,
       isDirect: asked.direct,
       packed: asked.packed,
@@ -104,28 +107,21 @@ async function bring(asked: Asked, io: CommandIo): Promise<Outcome> {
       maxBytes: asked["max-size"],
       isForced: asked.force,
       maxShrink: asked["max-shrink"],
-      signal: io.interrupt.signal,
-      interrupt: io.interrupt,
+      signal: interrupt.signal,
+      interrupt,
       onBytes: (bytes) => progress.add(bytes),
     }).finally(() => progress.end());
-  const { output } = asked;
   const result =
-    output === undefined || output === "-"
-      ? await withTempDir({ interrupt: io.interrupt }, async (folder) => {
-          const fetched = await bringTo(join(folder, "map"));
-          await copyOut(join(folder, "map"), io);
+    output === "-"
+      ? await withTempDir({ interrupt }, async (folder) => {
+          const fetched = await fetchTo(join(folder, "map"));
+          await copyToOutput(join(folder, "map"), await openOutput("-", io));
           return fetched;
         })
-      : await bringTo(output);
+      : await fetchTo(output);
   for (const warning of result.warnings) io.warn(withoutCredentials(warning));
   const json = JSON.parse(withoutCredentials(JSON.stringify(result))) as object;
   return { summary: { json, text: withoutCredentials(sentence(result)) } };
-}
-
-async function copyOut(path: string, io: Io): Promise<void> {
-  const input = await openInput(path, io, { signal: io.interrupt.signal });
-  const output = await openOutput("-", io);
-  for await (const chunk of input.chunks) await output.write(chunk);
 }
 
 function sentence(result: FetchResult): string {
@@ -136,51 +132,47 @@ function sentence(result: FetchResult): string {
   return `fetched ${formatBytes(bytes)}${parts} from ${url} (${method})${fresh}`;
 }
 
-async function showPlace(asked: Asked, io: Io): Promise<Outcome> {
-  const client = clientFor(asked, io);
-  try {
-    const { for: archive, address, json } = asked;
-    const found = await discoverMap(client, address, { archive, signal: io.interrupt.signal });
-    const line = json ? JSON.stringify(found) : `${found.url}\t${found.method}`;
-    await writeOut(io.stdout, `${withoutCredentials(line)}\n`);
-    return {};
-  } finally {
-    client.close();
-  }
-}
-
-async function lookUpRemotely(asked: Asked, io: Io): Promise<Outcome> {
-  const { signal } = io.interrupt;
-  const client = clientFor(asked, io);
-  try {
-    const { address, for: archive } = asked;
-    const url = asked.direct
-      ? address
-      : (await discoverMap(client, address, { archive, signal })).url;
-    const { lookup, source } = await openRemoteMap(client, url, { packed: asked.packed, signal });
-    let isAnyPresent = false;
-    for (const uri of asked.lookup) {
-      const answer = await lookup.lookup(uri, { at: asked.at, signal });
-      isAnyPresent ||= answer.present;
-      const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
-      await writeOut(io.stdout, `${line}\n`);
-    }
-    const { size } = source;
-    const { requests, bytes } = source.traffic;
-    return {
-      status: isAnyPresent ? ExitCode.ok : ExitCode.negative,
-      summary: {
-        json: { requests, bytes, size },
-        text: `${formatAmount(requests, "request")} for the map, ${formatBytes(bytes)} of ${formatBytes(size)}`,
-      },
-    };
-  } finally {
-    client.close();
-  }
-}
-
-function clientFor({ address, "allow-private": allowsPrivate }: Asked, { env }: Io): NodeClient {
+async function withClient(
+  { address, "allow-private": allowsPrivate }: Asked,
+  { env }: Io,
+  use: (client: NodeClient) => Promise<Outcome>,
+): Promise<Outcome> {
   if (!URL.canParse(address)) throw usage("fetch", `${quote(address)} is not a web address`);
   const proxies = ProxySettings.of(env);
-  return new NodeClient({ trustedOrigins: [new URL(address).origin], allowsPrivate, proxies });
+  const trustedOrigins = [new URL(address).origin];
+  const client = new NodeClient({ trustedOrigins, allowsPrivate, proxies });
+  return use(client).finally(() => client.close());
+}
+
+async function showPlace(client: NodeClient, asked: Asked, io: Io): Promise<Outcome> {
+  const { for: archive, address, json } = asked;
+  const found = await discoverMap(client, address, { archive, signal: io.interrupt.signal });
+  const line = json ? JSON.stringify(found) : `${found.url}\t${found.method}`;
+  await writeOut(io.stdout, `${withoutCredentials(line)}\n`);
+  return {};
+}
+
+async function lookUpRemotely(client: NodeClient, asked: Asked, io: Io): Promise<Outcome> {
+  const { signal } = io.interrupt;
+  const { address, for: archive, at, packed } = asked;
+  const { url } = asked.direct
+    ? { url: address }
+    : await discoverMap(client, address, { archive, signal });
+  const { lookup, source } = await openRemoteMap(client, url, { packed, signal });
+  let isAnyPresent = false;
+  for (const uri of asked.lookup) {
+    const answer = await lookup.lookup(uri, { at, signal });
+    isAnyPresent ||= answer.present;
+    const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
+    await writeOut(io.stdout, `${line}\n`);
+  }
+  const { size, traffic } = source;
+  const { requests, bytes } = traffic;
+  return {
+    status: isAnyPresent ? ExitCode.ok : ExitCode.negative,
+    summary: {
+      json: { requests, bytes, size },
+      text: `${formatAmount(requests, "request")} for the map, ${formatBytes(bytes)} of ${formatBytes(size)}`,
+    },
+  };
 }

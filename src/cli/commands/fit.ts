@@ -1,16 +1,13 @@
 import { fitQuality, MIN_FIT_POINTS } from "../../format.ts";
 import { withOutput } from "../../files/output-file.ts";
-import { column } from "../../study/report/report.ts";
+import { column, table } from "../../study/report/report.ts";
 import { tableLines } from "../../study/report/text.ts";
-import { readFile } from "node:fs/promises";
 import { BudgetCompaction } from "../../compact/budget-compaction.ts";
-import { ioError } from "../../errors.ts";
 import {
   type ChildrenFit,
   type DepthChildren,
   DepthCounter,
   fitChildren,
-  parseDepthTable,
   type PowerLawFit,
 } from "../../compact/children-fit.ts";
 import { fileChunks } from "../../files/input-file.ts";
@@ -18,7 +15,7 @@ import { withMapSources } from "../../lookup/map-sources.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { inputsOf, misuse } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import type { Io } from "../common/io.ts";
+import { type Io, writeLines } from "../common/io.ts";
 import { assertMaps } from "../common/map-arguments.ts";
 
 export const command: Command = defineCommand({
@@ -33,48 +30,36 @@ far as they fit.
 It also fits the parameter that compact needs for a given size: Heaps' law, how
 the children of a host grow with its keys.
 
-MAP is a map that is not compacted yet. With --table, the counts come from a
-table instead: a header line with the columns Depth and MeanChld, or Depth,
-Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
+MAP is a map that is not compacted yet.`,
   options: {
-    table: { value: "FILE", help: "Fit the numbers of a depth table." },
     output: { short: "o", value: "FILE", help: "Write the tables here." },
   },
   examples: {
     "the parameters of this archive": "mementomap fit map.ukvs",
     "the same, for scripts": "mementomap fit --json map.ukvs",
   },
-  files({ positionals, values: { table, output } }) {
-    const maps = table === undefined ? inputsOf(positionals) : positionals;
-    if (maps.length + (table === undefined ? 0 : 1) !== 1) {
-      throw misuse("fit takes one map, or --table");
-    }
-    return { reads: { maps, table }, writes: [{ path: output, kind: "report" }] };
+  files({ positionals, values: { output } }) {
+    const maps = inputsOf(positionals);
+    if (maps.length > 1) throw misuse("fit takes one map");
+    return { reads: { maps }, writes: [{ path: output, kind: "report" }] };
   },
   async run({ positionals, values }, io) {
     const [path] = inputsOf(positionals);
-    if (values.table === undefined) await assertMaps(path);
-    const { table, heapsExponent } =
-      values.table === undefined
-        ? await fitMap(path, io)
-        : { table: await readTable(values.table), heapsExponent: undefined };
-    const fitted = fitChildren(table);
+    await assertMaps(path);
+    const { depths, heapsExponent } = await fitMap(path, io);
+    const fitted = fitChildren(depths);
     const { hostPower: host, pathPower: paths } = fitted;
-    const text = values.json
-      ? `${JSON.stringify({ depths: table, host, path: paths, heapsExponent })}\n`
-      : [
-          ...depthLines(table),
-          "",
-          fitLine("hosts", host),
-          fitLine("paths", paths),
-          ...(heapsExponent === undefined
-            ? []
-            : [`heaps  children of a host ~ keys^${heapsExponent.toFixed(3)}`]),
-          "",
-          commandFor(values.table === undefined ? path : "-", fitted),
-          "",
-        ].join("\n");
-    await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));
+    const laws = [
+      fitLine("hosts", host),
+      fitLine("paths", paths),
+      ...(heapsExponent === undefined
+        ? []
+        : [`heaps  children of a host ~ keys^${heapsExponent.toFixed(3)}`]),
+    ];
+    const lines = values.json
+      ? [JSON.stringify({ depths, host, path: paths, heapsExponent })]
+      : [...depthLines(depths), "", ...laws, "", commandFor(path, fitted)];
+    await withOutput(values.output, io, (output) => writeLines(output, lines));
     return {};
   },
 });
@@ -83,30 +68,20 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
 function fitMap(
   path: string,
   io: Io,
-): Promise<{ table: DepthChildren[]; heapsExponent: number | undefined }> {
+): Promise<{ depths: DepthChildren[]; heapsExponent: number | undefined }> {
   return withMapSources([path], { io }, async ([source]) => {
-    const { signal } = io.interrupt;
-    const read = (): AsyncIterable<Uint8Array> => fileChunks(source, signal);
+    const read = (): AsyncIterable<Uint8Array> => fileChunks(source, io.interrupt.signal);
     const reader = await readUkvs(read(), { source: source.name });
     const counter = new DepthCounter();
-    for await (const batch of reader.batches()) {
-      for (let i = 0; i < batch.count; i++) {
-        counter.add(batch.bytes, batch.keyStarts[i], batch.keyEnds[i]);
-      }
+    for await (const { bytes, count, keyStarts, keyEnds } of reader.batches()) {
+      for (let i = 0; i < count; i++) counter.add(bytes, keyStarts[i], keyEnds[i]);
     }
-    const table = counter.table();
+    const depths = counter.table();
     // A map with more key columns cannot be kept to a size.
-    if (reader.headers.fields.keys.length > 1) return { table, heapsExponent: undefined };
+    if (reader.headers.fields.keys.length > 1) return { depths, heapsExponent: undefined };
     const { prior } = await BudgetCompaction.survey(read, { source: source.name });
-    return { table, heapsExponent: prior.heapsExponent };
+    return { depths, heapsExponent: prior.heapsExponent };
   });
-}
-
-async function readTable(path: string): Promise<DepthChildren[]> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw ioError(error, path);
-  });
-  return parseDepthTable(text, path);
 }
 
 function depthLines(rows: readonly DepthChildren[]): string[] {
@@ -118,7 +93,7 @@ function depthLines(rows: readonly DepthChildren[]): string[] {
       parents === 0 ? null : children / parents,
     ),
   ];
-  return tableLines({ id: "depths", title: "Children by depth", columns, rows }).flat();
+  return tableLines(table("depths", "Children by depth", rows, columns)).flat();
 }
 
 /** A law explains at least half of the variance of its points, of which there are enough. */

@@ -1,17 +1,15 @@
-import type { CommandIo } from "../common/messages.ts";
 import { formatAmount, formatCount } from "../../format.ts";
 import { DEFAULT_BACK_OFF } from "../../http/retry.ts";
 import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
 import { harvestIndex } from "../../harvest/harvest-index.ts";
 import type { PoliteOptions } from "../../harvest/polite-client.ts";
 import { sampleSearch } from "../../harvest/sample-search.ts";
-import { packageVersion } from "../../files/package-file.ts";
+import { userAgent } from "../../files/package-file.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { choice, option } from "../common/options.ts";
 import { ExitCode } from "../common/io.ts";
-import { Progress } from "../common/messages.ts";
 
 export const command: Command = defineCommand({
   name: "harvest",
@@ -86,8 +84,22 @@ NO_PROXY.`,
   },
   async run({ positionals: [server], values }, io) {
     const { output: target = "-", match, from, to, search: words, searches, seed } = values;
+    const contact = values.contact === undefined ? "" : ` (${values.contact})`;
     const progress = io.progress("fetching");
-    const polite = politeOptions(values, io, progress);
+    const polite: PoliteOptions = {
+      intervalMs: values.interval,
+      backOff: { ...DEFAULT_BACK_OFF, retries: values.retries },
+      userAgent: userAgent() + contact,
+      proxies: ProxySettings.of(io.env),
+      allowsPrivate: values["allow-private"],
+      signal: io.interrupt.signal,
+      interrupt: io.interrupt,
+      onRead: (bytes) => progress.add(bytes),
+      onRetry: (reason, waitMs) => {
+        progress.end();
+        io.note(`${reason}; retrying in ${waitMs / 1000} s`);
+      },
+    };
     if (words.length > 0) {
       const options = { ...polite, words, searches, seed, from, to };
       const summary = await sampleSearch(server, target, options).finally(() => progress.end());
@@ -104,41 +116,14 @@ NO_PROXY.`,
       allowsEmpty: values.force,
     });
     const summary = await harvesting.finally(() => progress.end());
-    const { sampleReason } = summary;
+    const { sampleReason, pages } = summary;
     if (sampleReason !== undefined) io.warn(sampleReason);
     return {
       status: sampleReason === undefined ? ExitCode.ok : ExitCode.negative,
-      summary: { json: summary, text: sentence(summary, formatAmount(summary.pages, "page")) },
+      summary: { json: summary, text: sentence(summary, formatAmount(pages, "page")) },
     };
   },
 });
-
-function politeOptions(
-  values: {
-    readonly interval: number;
-    readonly retries: number;
-    readonly contact: string | undefined;
-    readonly "allow-private": boolean;
-  },
-  io: CommandIo,
-  progress: Progress,
-): PoliteOptions {
-  const contact = values.contact === undefined ? "" : ` (${values.contact})`;
-  return {
-    intervalMs: values.interval,
-    backOff: { ...DEFAULT_BACK_OFF, retries: values.retries },
-    userAgent: `mementomap/${packageVersion()}${contact}`,
-    proxies: ProxySettings.of(io.env),
-    allowsPrivate: values["allow-private"],
-    signal: io.interrupt.signal,
-    interrupt: io.interrupt,
-    onRead: (bytes) => progress.add(bytes),
-    onRetry: (reason, waitMs) => {
-      progress.end();
-      io.note(`${reason}; retrying in ${waitMs / 1000} s`);
-    },
-  };
-}
 
 function sentence(
   summary: { readonly lines: number; readonly requests: number; readonly resumedLines: number },

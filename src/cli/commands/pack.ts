@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { peek } from "../../bytes/peek.ts";
 import { quote } from "../../errors.ts";
 import { openOutput } from "../../files/output-file.ts";
-import { packageVersion } from "../../files/package-file.ts";
+import { userAgent } from "../../files/package-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { withMapOutput } from "../../maps/map-output.ts";
 import { isMapFile } from "../../maps/file-kind.ts";
@@ -91,22 +91,18 @@ docs/packed.md specifies the file.`,
       onRead: (bytes: number): void => progress.add(bytes),
     };
     const file = await openOutput(values.output, io);
-    let packed: PackSummary;
-    try {
+    const packing = withMap(path, values, progress, io, async (map, streams) => {
       const { workFor, writePackedMap } = await import("../../pack/pack-files.ts");
-      packed = await withSample(path, values.tmp, io, (sample, streams) =>
-        withMapOf({ path, sample }, values, streams, progress, async (map) => {
-          const size = map === "-" ? undefined : (await stat(map)).size;
-          progress.total = size === undefined ? undefined : progress.done + workFor(options) * size;
-          return writePackedMap(map, file, { ...options, streams });
-        }),
-      );
-    } catch (error) {
-      await file.abort();
-      throw error;
-    } finally {
-      progress.end();
-    }
+      const size = map === "-" ? undefined : (await stat(map)).size;
+      progress.total = size === undefined ? undefined : progress.done + workFor(options) * size;
+      return writePackedMap(map, file, { ...options, streams });
+    });
+    const packed = await packing
+      .catch(async (error: unknown) => {
+        await file.abort();
+        throw error;
+      })
+      .finally(() => progress.end());
     warnSkippedLines(io, packed.oddLines);
     return { summary: { json: packed, text: summaryLines(packed, io.now() - startedAt) } };
   },
@@ -115,62 +111,44 @@ docs/packed.md specifies the file.`,
 /** Enough of a file to tell what it is. */
 const SAMPLE_BYTES = 2 ** 16;
 
-/** Runs `use` with a file that begins as an input does, and with what standard input is then. */
-async function withSample<T>(
-  path: string,
-  tmp: string | undefined,
-  io: Io,
-  use: (sample: string, io: Io) => Promise<T>,
-): Promise<T> {
-  if (path !== "-") return use(path, io);
-  const { head, chunks } = await peek(io.stdin, SAMPLE_BYTES);
-  return withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
-    const sample = join(folder, "sample");
-    await writeFile(sample, head);
-    return use(sample, { ...io, stdin: chunks });
-  });
+interface MapValues extends OptionValues<typeof WORK_OPTIONS> {
+  readonly queries: boolean;
+  readonly tmp: string | undefined;
 }
 
 /** Makes a map of an index in scratch space; a map is used as it is. */
-async function withMapOf<T>(
-  { path, sample }: { readonly path: string; readonly sample: string },
-  values: OptionValues<typeof WORK_OPTIONS> & {
-    readonly queries: boolean;
-    readonly tmp: string | undefined;
-  },
-  io: Io,
+async function withMap<T>(
+  path: string,
+  values: MapValues,
   progress: Progress,
-  use: (map: string) => Promise<T>,
+  io: Io,
+  use: (map: string, streams: Io) => Promise<T>,
 ): Promise<T> {
-  const { queries, tmp } = values;
-  if (await isMapFile(sample)) {
-    if (queries)
+  const { queries, tmp, memory: memoryBytes } = values;
+  const { interrupt, stdout } = io;
+  return withTempDir({ parent: tmp, interrupt }, async (folder) => {
+    let [sample, streams] = [path, io];
+    if (path === "-") {
+      const { head, chunks } = await peek(io.stdin, SAMPLE_BYTES);
+      [sample, streams] = [join(folder, "sample"), { ...io, stdin: chunks }];
+      await writeFile(sample, head);
+    }
+    if (await isMapFile(sample)) {
+      if (!queries) return use(path, streams);
       throw misuse("--queries requires an index; the queries of a map cannot be changed");
-    return use(path);
-  }
-  const { generateFiles } = await import("../../generate/generate.ts");
-  return withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
+    }
+    const { generateFiles } = await import("../../generate/generate.ts");
     const map = join(folder, "map");
-    const description = {
-      updatedAt: await updatedAt([path], io),
-      generator: `mementomap/${packageVersion()}`,
-    };
-    const { interrupt, stdout } = io;
+    const description = { updatedAt: await updatedAt([path], io), generator: userAgent() };
     await withMapOutput(map, { interrupt, stdout, isScratch: true }, (output) =>
       generateFiles([path], output, {
-        queries,
-        description,
-        memoryBytes: values.memory,
+        ...{ queries, description, memoryBytes, streams, interrupt },
         threads: workThreads(values),
         scratch: tmp,
-        streams: io,
-        interrupt,
-        onRead: (bytes) => {
-          progress.add(bytes);
-        },
+        onRead: (bytes) => progress.add(bytes),
       }),
     );
-    return use(map);
+    return use(map, streams);
   });
 }
 

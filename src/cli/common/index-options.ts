@@ -122,8 +122,10 @@ export async function withProgress<T>(
   },
   work: (settings: WorkSettings) => Promise<T>,
 ): Promise<T> {
-  const total = await storedSize(paths);
-  const progress = io.progress("reading", total);
+  const files = await Promise.all(paths.map((path) => filesAt(path)));
+  const sizes = files.flatMap((list) => list?.map(({ size }) => size) ?? Number.NaN);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const progress = io.progress("reading", Number.isNaN(total) ? undefined : total);
   try {
     return await work({
       memoryBytes: values.memory,
@@ -138,50 +140,27 @@ export async function withProgress<T>(
   }
 }
 
-/** How much there is to read in files and folders; undefined where one is a pipe, or not there. */
-async function storedSize(paths: readonly string[]): Promise<number | undefined> {
-  let sum = 0;
-  for (const path of paths) {
-    const stats = path === "-" ? undefined : await statIfThere(path);
-    if (stats?.isFile() === true) sum += stats.size;
-    else if (stats?.isDirectory() !== true) return undefined;
-    else {
-      for (const name of await readdir(path).catch(() => [])) {
-        sum += (await statIfThere(join(path, name)))?.size ?? 0;
-      }
-    }
-  }
-  return sum;
-}
-
-/** Undefined where there is nothing: what opens it reports the fault. */
-function statIfThere(path: string): Promise<Stats | undefined> {
-  return stat(path).catch(() => undefined);
-}
-
 /** When the index last changed, so that the same index always gives the same map. */
 export async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
-  const date = sourceDate(io);
-  if (date !== undefined) return isoSeconds(date);
-  let last = 0;
-  for (const path of paths) last = Math.max(last, await lastChange(path));
-  return isoSeconds(last);
-}
-
-/** Now for what has no time of its own. A folder also changes with the files in it. */
-async function lastChange(path: string): Promise<number> {
-  const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
-  if (stats?.isFile() === true) return stats.mtimeMs;
-  if (stats?.isDirectory() !== true) return Date.now();
-  const folder = await folderToRead(path).catch(() => path);
-  let last = folder === path ? stats.mtimeMs : (await stat(folder)).mtimeMs;
-  for (const name of await readdir(folder).catch(() => [])) {
-    const file = await stat(join(folder, name)).catch(() => undefined); // what reads it says why
-    if (file?.isFile() === true) last = Math.max(last, file.mtimeMs);
+  let last = sourceDate(io);
+  for (const path of last === undefined ? paths : []) {
+    // What has no time of its own, such as a pipe, changes now. A folder also changes with the files in it.
+    const times = (await filesAt(path))?.map(({ mtimeMs }) => mtimeMs) ?? [Date.now()];
+    last = Math.max(last ?? 0, ...times);
   }
-  return last;
+  return new Date(last ?? 0).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-function isoSeconds(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+/** What is known of a file, or of a folder and the files in it; undefined for a pipe or nothing. */
+async function filesAt(path: string): Promise<Pick<Stats, "size" | "mtimeMs">[] | undefined> {
+  // What opens them reports what is wrong.
+  const statsOf = (each: string): Promise<Stats | undefined> => stat(each).catch(() => undefined);
+  const stats = path === "-" ? undefined : await statsOf(path);
+  if (stats?.isDirectory() !== true) return stats?.isFile() === true ? [stats] : undefined;
+  const folder = await folderToRead(path).catch(() => path);
+  const names = await readdir(folder).catch(() => []);
+  const files = await Promise.all(names.map((name) => statsOf(join(folder, name))));
+  const own = folder === path ? stats : await stat(folder);
+  const here = files.flatMap((file) => (file?.isFile() === true ? file : []));
+  return [{ size: 0, mtimeMs: own.mtimeMs }, ...here];
 }

@@ -109,44 +109,37 @@ describe("compact", () => {
       const argv = ["compact", at("m.ukvs"), name, weight, "--max-lines", "100"];
       const { code, stderr } = await runCli(argv);
       expect(code).toBe(2);
-      expect(stderr).toContain(`use either weights (${name})`);
+      expect(stderr).toContain("use either weights (--host-weight …) or a target size");
     },
   );
 });
 
 describe("fit", () => {
-  const table = (means: Readonly<Record<string, number>>): string => {
-    const path = join(scratchDir(), "depths.txt");
-    const lines = Object.entries(means).map(([depth, mean]) => `${depth} ${mean}`);
-    writeFileSync(path, `Depth MeanChld\n${lines.join("\n")}\n`);
+  /** A map whose hosts and paths have so many children at each depth. */
+  function mapOf(hostChildren: readonly number[], pathChildren: readonly number[]): string {
+    const below = (names: readonly string[], count: number, sign: string): string[] =>
+      names.flatMap((name) => Array.from({ length: count }, (_, i) => `${name}${sign}${i}`));
+    const grow = (name: string, counts: readonly number[], sign: string): string[] =>
+      counts.reduce((names, count) => below(names, count, sign), [name]);
+    const hosts = grow("com,a", hostChildren, ",n").map((host) => `${host})/`);
+    const rows = [...hosts, ...grow("com,b)", pathChildren, "/p")].map((key) => `${key} 1\n`);
+    const path = join(scratchDir(), "m.ukvs");
+    const head = '!fields {"keys":["surt"],"values":["frequency"]}\n';
+    writeFileSync(path, head + rows.toSorted().join(""));
     return path;
-  };
+  }
 
   it("prints a command that compact accepts", async () => {
-    const falling = table({
-      H3: 8,
-      H4: 4,
-      H5: 2.5,
-      H6: 1.8,
-      H7: 1.5,
-      P1: 9,
-      P2: 4,
-      P3: 2.6,
-      P4: 2.1,
-    });
-    const { stdout } = await runCli(["fit", "--table", falling]);
-    const at = await files();
+    const map = mapOf([8, 4, 3, 2, 1], [9, 4, 3, 2]);
+    const { stdout } = await runCli(["fit", map]);
     const [, ...argv] = stdout.trim().split("\n").at(-1)?.split(" ") ?? [];
     expect(argv).toContain("--host-power");
-    const named = argv.map((word) =>
-      word.replace("map.ukvs", at("m.ukvs")).replace("small.ukvs", at("s.ukvs")),
-    );
+    const named = argv.map((word) => word.replace("small.ukvs", `${map}.small`));
     expect(await runCli([...named, "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
   it("recommends no law that rises with depth, or that fits badly", async () => {
-    const rising = table({ H3: 1, H4: 2, H5: 3, H6: 4, P1: 3, P2: 9, P3: 1, P4: 8 });
-    const { stdout } = await runCli(["fit", "--table", rising]);
+    const { stdout } = await runCli(["fit", mapOf([1, 2, 3, 4], [3, 9, 1, 8])]);
     expect(stdout).not.toContain("^--");
     expect(stdout).not.toContain("power");
     expect(stdout.match(/compact cannot use it/g)).toHaveLength(2);
