@@ -176,7 +176,7 @@ async function writePlan(
 }
 
 /** The rows that the budget leaves, without the headers. */
-export function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
+function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
   const { maxLines = Infinity, relativeCost = Infinity } = budget;
   const lines = Math.min(
     maxLines,

@@ -151,10 +151,13 @@ export async function updatedAt(paths: readonly string[], io: Io): Promise<strin
   return new Date(last ?? 0).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
+/** Undefined where there is nothing: what opens it reports that. */
+function statsOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
+}
+
 /** What is known of a file, or of a folder and the files in it; undefined for a pipe or nothing. */
 async function filesAt(path: string): Promise<Pick<Stats, "size" | "mtimeMs">[] | undefined> {
-  // What opens them reports what is wrong.
-  const statsOf = (each: string): Promise<Stats | undefined> => stat(each).catch(() => undefined);
   const stats = path === "-" ? undefined : await statsOf(path);
   if (stats?.isDirectory() !== true) return stats?.isFile() === true ? [stats] : undefined;
   const folder = await folderToRead(path).catch(() => path);

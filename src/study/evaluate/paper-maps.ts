@@ -50,7 +50,7 @@ export async function* paperMaps(
   }
 }
 
-export async function compacted(
+async function compacted(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   weights: WeightOptions,
   source: string,
