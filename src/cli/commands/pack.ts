@@ -141,16 +141,16 @@ async function withMap<T>(
     const map = join(folder, "map");
     const description = { updatedAt: await updatedAt([path], io), generator: userAgent() };
     await withMapOutput(map, { interrupt, stdout, isScratch: true }, (output) =>
-      generateFiles([path], output, ({
-	queries,
-	description,
-	memoryBytes,
-	streams,
-	interrupt,
-	threads: workThreads(values),
-	scratch: tmp,
-	onRead: (bytes) => progress.add(bytes)
-})),
+      generateFiles([path], output, {
+        queries,
+        description,
+        memoryBytes,
+        streams,
+        interrupt,
+        threads: workThreads(values),
+        scratch: tmp,
+        onRead: (bytes) => progress.add(bytes),
+      }),
     );
     return use(map, streams);
   });

@@ -110,56 +110,58 @@ export function commandIo(
   const say = (text: string): void => void stderr.write(`${text}\n`);
   const progressOf = (label: string, total?: number): Progress =>
     new Progress(io, { label, total, quiet });
-  return ({
-	get stdin() {
-		return io.stdin;
-	},
-	stdout,
-	stderr,
-	env,
-	interrupt,
-	program,
-	onHangUp,
-	now: () => io.now(),
-	warn(message) {
-		say(isJson ? JSON.stringify({ warning: message }) : `mementomap: warning: ${message}`);
-	},
-	note(message) {
-		if (!quiet && !isJson) say(message);
-	},
-	progress: progressOf,
-	async open(path, label) {
-		const progress = progressOf(label);
-		const onRead = (bytes: number): void => progress.add(bytes);
-		const input = await openInput(path, io, {
-			signal: interrupt.signal,
-			onRead
-		});
-		progress.total = input.size;
-		return {
-			...input,
-			chunks: ended(input.chunks, progress)
-		};
-	},
-	summary({ json, text }, ms) {
-		if (quiet) return;
-		const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
-		if (isJson) say(JSON.stringify({
-			...json,
-			seconds: ms / 1e3,
-			peakMemoryBytes
-		}));
-		else if (typeof text === 'string') say(text);
-		else {
-			const took: SummaryLine[] = [['time', formatDuration(ms)], [
-				'memory',
-				formatBytes(peakMemoryBytes),
-				'peak'
-			]];
-			say(alignedList([...text, ...took]).join('\n'));
-		}
-	}
-});
+  return {
+    get stdin() {
+      return io.stdin;
+    },
+    stdout,
+    stderr,
+    env,
+    interrupt,
+    program,
+    onHangUp,
+    now: () => io.now(),
+    warn(message) {
+      say(isJson ? JSON.stringify({ warning: message }) : `mementomap: warning: ${message}`);
+    },
+    note(message) {
+      if (!quiet && !isJson) say(message);
+    },
+    progress: progressOf,
+    async open(path, label) {
+      const progress = progressOf(label);
+      const onRead = (bytes: number): void => progress.add(bytes);
+      const input = await openInput(path, io, {
+        signal: interrupt.signal,
+        onRead,
+      });
+      progress.total = input.size;
+      return {
+        ...input,
+        chunks: ended(input.chunks, progress),
+      };
+    },
+    summary({ json, text }, ms) {
+      if (quiet) return;
+      const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
+      if (isJson)
+        say(
+          JSON.stringify({
+            ...json,
+            seconds: ms / 1e3,
+            peakMemoryBytes,
+          }),
+        );
+      else if (typeof text === "string") say(text);
+      else {
+        const took: SummaryLine[] = [
+          ["time", formatDuration(ms)],
+          ["memory", formatBytes(peakMemoryBytes), "peak"],
+        ];
+        say(alignedList([...text, ...took]).join("\n"));
+      }
+    },
+  };
 }
 
 /** Passes chunks on, and erases the progress after the last one. */

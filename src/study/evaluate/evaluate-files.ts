@@ -95,23 +95,26 @@ export async function evaluateFiles(
     return withTruth([asked, later], work, async (held) => {
       const { kind, keys } = held;
       const originals = options.originals ?? held.originals;
-      const setting: Setting = ({
-	...options,
-	maps,
-	misses,
-	held,
-	scratch,
-	memoryBytes,
-	cost: originals === undefined ? {
-		costBasis: 'keys',
-		costDivisor: keys
-	} : {
-		costBasis: 'originals',
-		costDivisor: originals
-	},
-	judged: judge(asked, held),
-	laterKeys: keysNotHeld(later, held)
-});
+      const setting: Setting = {
+        ...options,
+        maps,
+        misses,
+        held,
+        scratch,
+        memoryBytes,
+        cost:
+          originals === undefined
+            ? {
+                costBasis: "keys",
+                costDivisor: keys,
+              }
+            : {
+                costBasis: "originals",
+                costDivisor: originals,
+              },
+        judged: judge(asked, held),
+        laterKeys: keysNotHeld(later, held),
+      };
       const isPaper = options.sweep === "paper";
       const base = isPaper ? [await readPredictor(BASE_NAME, held.map, streams)] : [];
       return {

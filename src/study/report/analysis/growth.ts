@@ -115,17 +115,17 @@ function yearTable({ years, index, distribution }: Analysis): Table<AnyYear> {
   const { mean: gamma } = distribution;
   const ofStatus = (i: number): number =>
     years.reduce((sum, row) => sum + (row.statusShares[i] ?? 0) * row.mementos, 0);
-  const all = ({
-	year: 'All' as const,
-	originals,
-	mementos,
-	gamma,
-	duplicateShare: null,
-	cumulativeOriginals: originals,
-	cumulativeMementos: mementos,
-	cumulativeGamma: gamma,
-	statusShares: STATUS_CLASSES.map((_, i) => ofStatus(i) / Math.max(1, mementos))
-});
+  const all = {
+    year: "All" as const,
+    originals,
+    mementos,
+    gamma,
+    duplicateShare: null,
+    cumulativeOriginals: originals,
+    cumulativeMementos: mementos,
+    cumulativeGamma: gamma,
+    statusShares: STATUS_CLASSES.map((_, i) => ofStatus(i) / Math.max(1, mementos)),
+  };
   const title = "Yearly originals, mementos and status codes";
   const rows = table<AnyYear>("year-table", title, years, [
     column.text("Year", ({ year }) => String(year)),
