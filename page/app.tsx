@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ViewName, viewsOf } from "../src/page/page-data.ts";
-import { SHELL, titleOf } from "./messages.ts";
+
 import { PAGE } from "./page-data.ts";
 import { type Address, hrefOf, navigate, onAddress, ownTarget, readAddress } from "./router.ts";
 import {
@@ -10,6 +10,7 @@ import {
   LANGUAGES,
   readLanguage,
   storeLanguage,
+  titleOf,
   useText,
 } from "./text.ts";
 import { readTheme, storeTheme, type Theme, THEMES } from "./theme.ts";
@@ -55,7 +56,7 @@ function follow(event: MouseEvent): void {
 
 /** The view of the address; the last one stays while the next is loaded. */
 function CurrentView({ address, first }: { address: Address; first: View }): JSX.Element {
-  const text = useText(SHELL);
+  const text = useText("shell");
   const [shown, setShown] = useState<{ name: ViewName; View: View } | undefined>({
     name: address.view,
     View: first,
@@ -111,7 +112,7 @@ function Bar(props: {
   language: Language;
   onLanguage: (language: Language) => void;
 }): JSX.Element {
-  const text = useText(SHELL);
+  const text = useText("shell");
   return (
     <header class="bar">
       <div class="frame">
@@ -145,7 +146,7 @@ function Settings(props: {
   language: Language;
   onLanguage: (language: Language) => void;
 }): JSX.Element {
-  const text = useText(SHELL);
+  const text = useText("shell");
   const [theme, setTheme] = useState<Theme>("system");
   useEffect(() => setTheme(readTheme()), []);
   const change = (next: Theme): void => {
@@ -181,7 +182,7 @@ function Settings(props: {
 }
 
 function Footer(): JSX.Element {
-  const text = useText(SHELL);
+  const text = useText("shell");
   return (
     <footer class="frame">
       mementomap {PAGE.version}. {text(PAGE.service === "aggregator" ? "sent" : "private")}

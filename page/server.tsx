@@ -1,7 +1,7 @@
 import { renderToString } from "preact-render-to-string";
 import type { PageData, PageServer, ViewName } from "../src/page/page-data.ts";
 import { App } from "./app.tsx";
-import { titleOf } from "./messages.ts";
+import { titleOf } from "./text.ts";
 import { setPage } from "./page-data.ts";
 import { type Address, readAddress } from "./router.ts";
 import * as about from "./views/about.tsx";

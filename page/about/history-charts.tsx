@@ -1,46 +1,40 @@
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import type { LearningReport } from "../../src/aggregate/learn/learning-report.ts";
 import { barChart } from "../../src/page/chart/bar-charts.ts";
 import { NEUTRAL } from "../../src/page/chart/drawing.ts";
 import { lineChart, type Series } from "../../src/page/chart/line-chart.ts";
-import { ABOUT } from "../messages.ts";
 import { Chart } from "../parts/chart.tsx";
-import { type Fact, Facts } from "../parts/facts.tsx";
-import { formatNumber, formatPercent, type Text, useText } from "../text.ts";
+import { Facts } from "../parts/facts.tsx";
+import { CardSwitch } from "../parts/switch.tsx";
+import { Table } from "../parts/table.tsx";
+import { type Text, useText } from "../text.ts";
 import { total } from "./archive-table.tsx";
-import type { History, Learning, Span } from "./health.ts";
+import type { History, Span } from "./health.ts";
 
-type AboutText = Text<keyof (typeof ABOUT)["en"]>;
+type AboutText = Text<"about">;
 
-/** Requests to archives and what was spared and kept, over the last hour or the last days. */
+/** Requests to archives and what was saved and kept, over the last hour or the last days. */
 export function HistoryCharts(props: {
-  readonly history: History["all"];
+  readonly history: History;
   readonly promised: number | undefined;
   readonly span: Span;
   readonly onSpan: (span: Span) => void;
 }): JSX.Element {
   const { history, promised, span, onSpan } = props;
-  const text = useText(ABOUT);
-  const counts = history[span];
-  const isQuiet = [...counts.asked, ...counts.spared].every((count) => count === 0);
+  const text = useText("about");
+  const counts = history.all[span];
+  const isQuiet = total(counts.asked) + total(counts.spared) === 0;
   return (
     <section class="card" aria-label={text("history")}>
-      <div class="card-head">
-        <h2>{text("history")}</h2>
-        <div class="switch" role="group" aria-label={text("history")}>
-          {(["minutes", "hours"] as const).map((each) => (
-            <button
-              key={each}
-              type="button"
-              class="quiet"
-              aria-pressed={each === span}
-              onClick={() => onSpan(each)}
-            >
-              {text(each)}
-            </button>
-          ))}
-        </div>
-      </div>
+      <CardSwitch
+        title={text("history")}
+        choices={[
+          ["minutes", text("minutes")],
+          ["hours", text("hours")],
+        ]}
+        value={span}
+        onChoose={onSpan}
+      />
       {isQuiet ? (
         <p class="hint">{text("quiet")}</p>
       ) : (
@@ -67,149 +61,115 @@ interface SpanProps {
   readonly span: Span;
 }
 
+const AXES = { minutes: "timeMinutes", hours: "timeHours" } as const;
+
 /** How long ago a span was: `12`; `now` for the current one. */
 function agoText(ago: number, text: AboutText): string {
-  return ago === 0 ? text("now") : formatNumber(ago, text.language);
+  return ago === 0 ? text("now") : text.number(ago);
 }
 
 function Requests({ counts, span }: SpanProps): JSX.Element {
-  const text = useText(ABOUT);
+  const text = useText("about");
   const { asked, spared } = counts;
-  const drawing = useMemo(
-    () =>
-      barChart({
-        x: text(span === "minutes" ? "timeMinutes" : "timeHours"),
-        y: text("requestsAxis"),
-        text: (value) => formatNumber(value, text.language),
-        layers: [
-          { name: text("askedShort"), color: 0 },
-          { name: text("sparedShort"), color: 7 },
-        ],
-        isNamed: (place) => (asked.length - 1 - place) % (span === "minutes" ? 10 : 12) === 0,
-        bars: asked.map((count, place) => ({
-          name: agoText(asked.length - 1 - place, text),
-          values: [count, spared[place] ?? 0],
-        })),
-      }),
-    [asked, spared, span, text.language],
-  );
-  const [all, saved] = [total(asked) + total(spared), total(spared)];
-  const label = `${text("requests")}: ${formatNumber(all, text.language)}; ${text("sparedShort")}: ${formatNumber(saved, text.language)}`;
+  const last = asked.length - 1;
+  const drawing = barChart({
+    x: text(AXES[span]),
+    y: text("requestsAxis"),
+    text: text.number,
+    layers: [
+      { name: text("askedShort"), color: 0 },
+      { name: text("sparedShort"), color: 7 },
+    ],
+    isNamed: (place) => (last - place) % (span === "minutes" ? 10 : 12) === 0,
+    bars: asked.map((count, place) => ({
+      name: agoText(last - place, text),
+      values: [count, spared[place] ?? 0],
+    })),
+  });
+  const [all, saved] = [total(asked) + total(spared), total(spared)].map(text.number);
+  const label = `${text("requests")}: ${all}; ${text("sparedShort")}: ${saved}`;
   return <Chart drawing={drawing} label={label} />;
 }
 
 function Shares(props: SpanProps & { readonly promised: number | undefined }): JSX.Element {
   const { counts, span, promised } = props;
-  const text = useText(ABOUT);
-  const drawing = useMemo(() => {
-    const { asked, spared, recall } = counts;
-    const last = asked.length - 1;
-    const saved = asked.flatMap((count, place) => {
-      const all = count + (spared[place] ?? 0);
-      return all === 0 ? [] : [{ x: place - last, y: (spared[place] ?? 0) / all }];
-    });
-    const kept = recall.flatMap((share, place) =>
-      share === null ? [] : [{ x: place - last, y: share }],
-    );
-    const series: Series[] = [{ name: text("sparedShare"), points: saved }];
-    if (kept.length > 0) series.push({ name: text("keptShare"), points: kept });
-    if (promised !== undefined) {
-      series.push({
-        name: text("promisedShare"),
-        style: "dashed",
-        color: NEUTRAL,
-        points: [
-          { x: -last, y: promised },
-          { x: 0, y: promised },
-        ],
-      });
-    }
-    return lineChart({
-      x: {
-        name: text(span === "minutes" ? "timeMinutes" : "timeHours"),
-        text: (place) => agoText(-place, text),
-        isWhole: true,
-        range: [-last, 0],
-      },
-      y: { name: text("shareAxis"), min: 0, max: 1, text: (share) => percentText(share, text) },
-      series,
-    });
-  }, [counts, span, promised, text.language]);
+  const text = useText("about");
+  const { asked, spared, recall } = counts;
+  const last = asked.length - 1;
+  const saved = asked.flatMap((count, place) => {
+    const all = count + (spared[place] ?? 0);
+    return all === 0 ? [] : [{ x: place - last, y: (spared[place] ?? 0) / all }];
+  });
+  const kept = recall.flatMap((share, place) =>
+    share === null ? [] : [{ x: place - last, y: share }],
+  );
+  const series: Series[] = [{ name: text("sparedShare"), points: saved }];
+  if (kept.length > 0) series.push({ name: text("keptShare"), points: kept });
+  if (promised !== undefined) {
+    const points = [-last, 0].map((x) => ({ x, y: promised }));
+    series.push({ name: text("promisedShare"), style: "dashed", color: NEUTRAL, points });
+  }
+  const drawing = lineChart({
+    x: {
+      name: text(AXES[span]),
+      text: (place) => agoText(-place, text),
+      isWhole: true,
+      range: [-last, 0],
+    },
+    y: { name: text("shareAxis"), min: 0, max: 1, text: text.percent },
+    series,
+  });
   return <Chart drawing={drawing} label={text("shares")} />;
 }
 
 function HistoryTable({ counts, span }: SpanProps): JSX.Element {
-  const text = useText(ABOUT);
+  const text = useText("about");
   const { asked, spared, hits, recall } = counts;
-  const rows = asked.flatMap((count, place) => (count + (spared[place] ?? 0) === 0 ? [] : [place]));
+  const places = asked.flatMap((count, i) => (count + (spared[i] ?? 0) === 0 ? [] : [i]));
+  const cells: readonly (readonly [name: string, of: (place: number) => string])[] = [
+    [text("askedShort"), (place) => text.number(asked[place] ?? 0)],
+    [text("sparedShort"), (place) => text.number(spared[place] ?? 0)],
+    [text("hits"), (place) => text.number(hits[place] ?? 0)],
+    [text("keptShare"), (place) => percentText(recall[place], text)],
+  ];
   return (
     <details>
       <summary>{text("table")}</summary>
-      <div class="scroller" tabIndex={0} role="region" aria-label={text("table")}>
-        <table class="history">
-          <thead>
-            <tr>
-              <th scope="col">{text(span === "minutes" ? "timeMinutes" : "timeHours")}</th>
-              {(["askedShort", "sparedShort", "hits", "keptShare"] as const).map((name) => (
-                <th key={name} scope="col" class="number">
-                  {text(name)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.toReversed().map((place) => (
-              <tr key={place}>
-                <th scope="row">{agoText(asked.length - 1 - place, text)}</th>
-                {[asked, spared, hits].map((column, index) => (
-                  <td key={index} class="number">
-                    {formatNumber(column[place] ?? 0, text.language)}
-                  </td>
-                ))}
-                <td class="number">{percentText(recall[place] ?? null, text)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        class="history"
+        label={text("table")}
+        rows={places.toReversed()}
+        columns={[
+          { name: text(AXES[span]), cell: (place) => agoText(asked.length - 1 - place, text) },
+          ...cells.map(([name, cell]) => ({ name, class: "number", cell })),
+        ]}
+      />
     </details>
   );
 }
 
-/** What learning spared, the more it has seen. */
-export function Learnt({ learning }: { readonly learning: Learning }): JSX.Element {
-  const text = useText(ABOUT);
+/** What learning saved, the more it has seen. */
+export function Learnt({ learning }: { readonly learning: LearningReport }): JSX.Element {
+  const text = useText("about");
   const { spared, hits, mementos, lookups, answers, promised } = learning;
-  const drawing = useMemo(
-    () =>
-      lineChart({
-        x: { name: text("lookups"), isLog: true, text: (at) => formatNumber(at, text.language) },
-        y: {
-          name: text("sparedShare"),
-          min: 0,
-          max: 1,
-          text: (share) => percentText(share, text),
-        },
-        series: [
-          {
-            name: text("sparedShare"),
-            points: spared.map(({ lookups: x, share: y }) => ({ x, y })),
-          },
-        ],
-      }),
-    [spared, text.language],
-  );
-  const facts: Fact[] = [
-    [text("lookupsCount"), formatNumber(lookups, text.language)],
-    [text("answers"), formatNumber(answers, text.language)],
-    [text("keptHits"), percentText(hits?.value ?? null, text), rangeText(hits, text)],
-    [text("keptMementos"), percentText(mementos?.value ?? null, text), rangeText(mementos, text)],
-    [text("promisedRecall"), percentText(promised, text)],
-  ];
+  const points = spared.map(({ lookups: x, share: y }) => ({ x, y }));
+  const drawing = lineChart({
+    x: { name: text("lookups"), isLog: true, text: text.number },
+    y: { name: text("sparedShare"), min: 0, max: 1, text: text.percent },
+    series: [{ name: text("sparedShare"), points }],
+  });
   return (
     <section class="card">
       <h2>{text("learnt")}</h2>
-      <Facts facts={facts} />
+      <Facts
+        facts={[
+          [text("lookupsCount"), text.number(lookups)],
+          [text("answers"), text.number(answers)],
+          [text("keptHits"), percentText(hits?.value, text), rangeText(hits, text)],
+          [text("keptMementos"), percentText(mementos?.value, text), rangeText(mementos, text)],
+          [text("promisedRecall"), text.percent(promised)],
+        ]}
+      />
       {spared.length > 0 && (
         <div class="chart-half">
           <Chart drawing={drawing} label={text("learntHint")} />
@@ -220,11 +180,10 @@ export function Learnt({ learning }: { readonly learning: Learning }): JSX.Eleme
   );
 }
 
-function rangeText(share: Learning["hits"], text: AboutText): string {
-  if (share === undefined || share === null) return "";
-  return `${percentText(share.low, text)} – ${percentText(share.high, text)}`;
+function rangeText(share: LearningReport["hits"], text: AboutText): string {
+  return share === undefined ? "" : `${text.percent(share.low)} – ${text.percent(share.high)}`;
 }
 
-function percentText(share: number | null, text: AboutText): string {
-  return share === null ? text("unknown") : formatPercent(share, text.language);
+function percentText(share: number | null | undefined, text: AboutText): string {
+  return share === null || share === undefined ? text("unknown") : text.percent(share);
 }

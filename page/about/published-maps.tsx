@@ -1,16 +1,18 @@
 import type { JSX } from "preact";
 import type { MapInfo } from "../../src/page/page-data.ts";
 import { publishedName } from "../maps/map-list.ts";
-import { ABOUT } from "../messages.ts";
 import { PAGE } from "../page-data.ts";
-import { type Fact, Facts } from "../parts/facts.tsx";
+import { Bar } from "../parts/bar.tsx";
+import { Commands } from "../parts/commands.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Table } from "../parts/table.tsx";
 import { PlainText, webUri } from "../parts/uri.tsx";
 import { hrefOf } from "../router.ts";
-import { formatBytes, formatDay, formatNumber, useText } from "../text.ts";
+import { useText } from "../text.ts";
 
 /** The maps that a publisher has: what they say, and where to get them. */
 export function PublishedMaps(): JSX.Element {
-  const text = useText(ABOUT);
+  const text = useText("about");
   const base = `${PAGE.origin}${PAGE.base}`;
   const [first] = PAGE.maps;
   return (
@@ -24,36 +26,34 @@ export function PublishedMaps(): JSX.Element {
       {PAGE.maps.map((map) => (
         <PublishedMap key={map.id} map={map} />
       ))}
-      <section class="card">
-        <h2>{text("programs")}</h2>
-        <pre class="commands">
-          {[
-            `curl '${base}/lookup?url=https://example.org/'`,
-            `curl --data-binary @uris.txt ${base}/lookup`,
-            `curl --compressed -o map.ukvs ${new URL(first?.href ?? "", PAGE.origin).href}`,
-          ].map((command) => (
-            <code key={command}>{command}</code>
-          ))}
-        </pre>
-        <p class="hint">
-          {text("publisherPrograms")} <a href={`${PAGE.base}/openapi.json`}>{text("openapi")}</a>.
-        </p>
-      </section>
+      <Commands
+        title={text("programs")}
+        commands={[
+          `curl '${base}/lookup?url=https://example.org/'`,
+          `curl --data-binary @uris.txt ${base}/lookup`,
+          `curl --compressed -o map.ukvs ${new URL(first?.href ?? "", PAGE.origin).href}`,
+        ]}
+      >
+        {text("publisherPrograms")} <a href={`${PAGE.base}/openapi.json`}>{text("openapi")}</a>.
+      </Commands>
     </>
   );
 }
 
 function PublishedMap({ map }: { readonly map: MapInfo }): JSX.Element {
-  const text = useText(ABOUT);
-  const number = (value: number): string => formatNumber(value, text.language);
+  const text = useText("about");
   const [mementos = "", originals = ""] = (map.total ?? "").split("/");
+  // Frequencies may have a bound: `900+`.
+  const amount = (value: string): string =>
+    /^\d+$/.test(value) ? text.number(Number(value)) : value;
+  const updated = Date.parse(map.updatedAt);
   const facts = [
-    ["keys", number(map.records)],
-    ["mementos", mementos],
-    ["originals", originals],
-    ["tlds", map.isPacked ? "" : number(map.domainCount)],
-    ["size", formatBytes(map.bytes, text.language)],
-    ["updated", dayOf(map.updatedAt, text.language)],
+    ["keys", text.number(map.records)],
+    ["mementos", amount(mementos)],
+    ["originals", amount(originals)],
+    ["tlds", map.isPacked ? "" : text.number(map.domainCount)],
+    ["size", text.bytes(map.bytes)],
+    ["updated", Number.isNaN(updated) ? map.updatedAt : text.day(updated)],
   ] as const;
   return (
     <section class="card published">
@@ -78,10 +78,9 @@ function PublishedMap({ map }: { readonly map: MapInfo }): JSX.Element {
         </p>
       )}
       <Facts
-        facts={facts.flatMap(([name, value]): Fact[] => {
-          if (value === "") return [];
-          return [[text(name), /^\d+$/.test(value) ? number(Number(value)) : value]];
-        })}
+        facts={facts.flatMap(([name, value]) =>
+          value === "" ? [] : [[text(name), value] as const],
+        )}
       />
       {map.topDomains.length > 1 && <TopDomains map={map} />}
     </section>
@@ -89,38 +88,23 @@ function PublishedMap({ map }: { readonly map: MapInfo }): JSX.Element {
 }
 
 function TopDomains({ map }: { readonly map: MapInfo }): JSX.Element {
-  const text = useText(ABOUT);
-  const most = map.topDomains[0]?.keys ?? 1;
+  const text = useText("about");
+  const { topDomains, domainCount } = map;
+  const most = topDomains[0]?.keys ?? 1;
   return (
     <details>
       <summary>{text("where")}</summary>
-      <table>
-        <tbody>
-          {map.topDomains.map(({ domain, keys }) => (
-            <tr key={domain}>
-              <th scope="row">
-                <PlainText value={domain} />
-              </th>
-              <td class="share">
-                <svg class="bar" aria-hidden="true">
-                  <rect width={`${((100 * keys) / most).toFixed(2)}%`} height="100%" rx="3" />
-                </svg>
-              </td>
-              <td class="number">{formatNumber(keys, text.language)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {map.topDomains.length < map.domainCount && (
-        <p class="hint">
-          {text("whereLargest", { shown: map.topDomains.length, all: map.domainCount })}
-        </p>
+      <Table
+        rows={topDomains}
+        columns={[
+          { name: "", cell: ({ domain }) => <PlainText value={domain} /> },
+          { name: "", class: "share", cell: ({ keys }) => <Bar share={keys / most} /> },
+          { name: "", class: "number", cell: ({ keys }) => text.number(keys) },
+        ]}
+      />
+      {topDomains.length < domainCount && (
+        <p class="hint">{text("whereLargest", { shown: topDomains.length, all: domainCount })}</p>
       )}
     </details>
   );
-}
-
-function dayOf(moment: string, language: Parameters<typeof formatDay>[1]): string {
-  const date = new Date(moment);
-  return Number.isNaN(date.getTime()) ? moment : formatDay(date, language);
 }

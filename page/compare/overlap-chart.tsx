@@ -1,41 +1,31 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Combination, MapComparison } from "../../src/maps/compare/comparison.ts";
-import { visible } from "../explore/part-label.ts";
-import { COMPARE } from "../messages.ts";
-import { formatNumber, formatPercent, useText } from "../text.ts";
+import type { Combination } from "../../src/maps/compare/comparison.ts";
+import { Bar } from "../parts/bar.tsx";
+import { CardSwitch } from "../parts/switch.tsx";
+import { useText } from "../text.ts";
+import type { ComparedProps } from "./sizes.tsx";
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 /** Which maps hold the same: a line for each set of maps, as in an UpSet plot. */
-export function OverlapChart(props: {
-  readonly comparison: MapComparison;
-  readonly nameOf: (id: string) => string;
-}): JSX.Element {
-  const text = useText(COMPARE);
-  const { comparison, nameOf } = props;
+export function OverlapChart({ comparison, nameOf }: ComparedProps): JSX.Element {
+  const text = useText("compare");
   const [unit, setUnit] = useState<"keys" | "domains">("keys");
   const { count, combinations } = comparison[unit];
-  const shown = combinations.slice(0, MOST_LINES);
-  const most = Math.max(1, ...shown.map((one) => one.count));
+  const lines = combinations.slice(0, MAX_LINES);
+  const most = Math.max(1, ...lines.map((line) => line.count));
   return (
     <section class="card">
-      <div class="card-head">
-        <h2>{text("overlap")}</h2>
-        <div class="switch" role="group" aria-label={text("overlap")}>
-          {(["keys", "domains"] as const).map((each) => (
-            <button
-              key={each}
-              type="button"
-              class="quiet"
-              aria-pressed={unit === each}
-              onClick={() => setUnit(each)}
-            >
-              {text(each === "keys" ? "byPages" : "byDomains")}
-            </button>
-          ))}
-        </div>
-      </div>
+      <CardSwitch
+        title={text("overlap")}
+        choices={[
+          ["keys", text("byPages")],
+          ["domains", text("byDomains")],
+        ]}
+        value={unit}
+        onChoose={setUnit}
+      />
       <p class="hint">
         {text("all", { count })}. {text("overlapHint")}
       </p>
@@ -45,11 +35,11 @@ export function OverlapChart(props: {
             <tr>
               {comparison.maps.map(({ id }) => (
                 <th key={id} scope="col" class="set-name">
-                  <bdi>{shortName(nameOf(id))}</bdi>
+                  <bdi>{nameOf(id)}</bdi>
                 </th>
               ))}
               <th scope="col" class="number">
-                {text(unit === "keys" ? "countPages" : "countDomains")}
+                {text(unit === "keys" ? "byPages" : "byDomains")}
               </th>
               <th class="bar-cell">
                 <span class="visually-hidden">{text("captures")}</span>
@@ -57,26 +47,19 @@ export function OverlapChart(props: {
             </tr>
           </thead>
           <tbody>
-            {shown.map((one) => (
-              <tr key={`${one.held.join()}|${one.may.join()}`}>
+            {lines.map((line) => (
+              <tr key={`${line.held.join()}|${line.may.join()}`}>
                 {comparison.maps.map(({ id }) => (
                   <td key={id} class="set">
-                    <Dot combination={one} id={id} />
+                    <Dot combination={line} id={id} />
                   </td>
                 ))}
-                <td class="number">{formatNumber(one.count, text.language)}</td>
+                <td class="number">{text.number(line.count)}</td>
                 <td class="bar-cell">
-                  <svg
-                    class="bar"
-                    viewBox="0 0 100 10"
-                    preserveAspectRatio="none"
-                    aria-hidden="true"
-                  >
-                    <rect width={(100 * one.count) / most} height="10" />
-                  </svg>
+                  <Bar share={line.count / most} />
                   <span class="bar-note">
-                    {formatPercent(one.count / Math.max(1, count), text.language)}
-                    {one.differing > 0 && `, ${text("differing", { count: one.differing })}`}
+                    {text.percent(line.count / Math.max(1, count))}
+                    {line.differing > 0 && `, ${text("differing", { count: line.differing })}`}
                   </span>
                 </td>
               </tr>
@@ -88,22 +71,15 @@ export function OverlapChart(props: {
   );
 }
 
+const RADIUS = { holds: 6, may: 4.75, lacks: 2 } as const;
+
 function Dot(props: { readonly combination: Combination; readonly id: string }): JSX.Element {
-  const text = useText(COMPARE);
-  const { combination, id } = props;
-  const state = combination.held.includes(id)
-    ? "holds"
-    : combination.may.includes(id)
-      ? "may"
-      : "lacks";
+  const text = useText("compare");
+  const { held, may } = props.combination;
+  const state = held.includes(props.id) ? "holds" : may.includes(props.id) ? "may" : "lacks";
   return (
     <svg class={`set-dot ${state}`} viewBox="0 0 16 16" role="img" aria-label={text(state)}>
-      <circle cx="8" cy="8" r={state === "lacks" ? 2 : state === "may" ? 4.75 : 6} />
+      <circle cx="8" cy="8" r={RADIUS[state]} />
     </svg>
   );
-}
-
-export function shortName(name: string): string {
-  const text = visible(name);
-  return text.length <= 28 ? text : `${text.slice(0, 27)}…`;
 }

@@ -3,8 +3,9 @@ import { useState } from "preact/hooks";
 import type { SliceOptions } from "../../src/maps/explore/map-slice.ts";
 import { Explorer } from "../explore/explorer.tsx";
 import exploreStyle from "../explore/explore.css?inline";
+import type { OnProgress } from "../maps/map-worker.ts";
 import { type Holdings, servedSlice } from "../maps/served-slice.ts";
-import { callWorker } from "../maps/worker-client.ts";
+import { inWorker, openOnce } from "../maps/worker-client.ts";
 import mapStyle from "../maps/maps.css?inline";
 import { PageElement } from "./page-element.ts";
 import { shadowSheet } from "./shadow-style.ts";
@@ -37,7 +38,6 @@ function EmbeddedExplorer(props: { readonly source: string; readonly first: stri
   const [place, setPlace] = useState({ prefix: first, search: "" });
   return (
     <Explorer
-      source={source}
       name={source}
       load={(options, onProgress) => loadSlice(source, options, onProgress)}
       prefix={place.prefix}
@@ -48,22 +48,13 @@ function EmbeddedExplorer(props: { readonly source: string; readonly first: stri
   );
 }
 
-/** Maps that are open in the worker, by their addresses. */
-const opened = new Map<string, Promise<unknown>>();
-
 async function loadSlice(
   source: string,
-  { signal, ...options }: SliceOptions,
-  onProgress: (share: number) => void,
+  options: SliceOptions,
+  onProgress: OnProgress,
 ): Promise<Holdings> {
   const url = new URL(source);
-  if (url.pathname.endsWith("/explore")) return servedSlice(url, options, signal);
-  let opening = opened.get(source);
-  if (opening === undefined) {
-    opening = callWorker({ kind: "open", map: source, source }, onProgress);
-    opened.set(source, opening);
-    opening.catch(() => opened.delete(source));
-  }
-  await opening;
-  return callWorker<Holdings>({ kind: "explore", map: source, options });
+  if (url.pathname.endsWith("/explore")) return servedSlice(url, options);
+  await openOnce(source, source, onProgress);
+  return inWorker<Holdings>((worker) => worker.explore(source, options));
 }

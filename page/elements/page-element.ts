@@ -1,5 +1,5 @@
 import { type ComponentChild, h, render } from "preact";
-import { type Language, LanguageContext, LANGUAGES } from "../text.ts";
+import { LanguageContext, languageOf } from "../text.ts";
 
 /**
  * An element that shows a part of the application: drawn when it is put into a page, and again when
@@ -30,18 +30,13 @@ export abstract class PageElement extends HTMLElement {
   }
 
   protected draw(): void {
-    const provider = h(LanguageContext.Provider, { value: this.#language() }, this.content());
-    render(provider, this.#root);
+    const value = languageOf(this.closest("[lang]")?.getAttribute("lang") ?? "") ?? "en";
+    render(h(LanguageContext.Provider, { value }, this.content()), this.#root);
   }
 
   /** An attribute; undefined where it is not there or empty. */
   protected attribute(name: string): string | undefined {
     const value = this.getAttribute(name)?.trim() ?? "";
     return value === "" ? undefined : value;
-  }
-
-  #language(): Language {
-    const named = this.closest("[lang]")?.getAttribute("lang") ?? "en";
-    return LANGUAGES.find((language) => named.toLowerCase().startsWith(language)) ?? "en";
   }
 }

@@ -1,15 +1,8 @@
-import { hierarchy, partition } from "d3-hierarchy";
 import type { MapChild, MapSlice } from "../../src/maps/explore/map-slice.ts";
-
-/** A part that is drawn, or what is left of its parent beside the parts that are listed. */
-interface DrawnPart {
-  readonly part: MapChild | undefined;
-  readonly size: number;
-  readonly children: readonly DrawnPart[];
-}
 
 /** A rectangle: a column for each level, and rows from top to bottom. */
 export interface Tile {
+  /** Undefined for what is left of its parent beside the parts that are drawn. */
   readonly part: MapChild | undefined;
   readonly parent: MapChild | undefined;
   readonly size: number;
@@ -21,89 +14,48 @@ export interface Tile {
 }
 
 /** Parts that would be lower are drawn together, as others. */
-const LEAST_HEIGHT = 4;
-const MOST_TILES = 1000;
+const MIN_HEIGHT = 4;
 
-/** What rectangles are as high as: captures, or rows where a part states none. */
-function sizeOf(part: { captures: number; rows: number }, all: MapSlice): number {
-  return all.captures > 0 ? part.captures : part.rows;
-}
-
-/** Lays out a slice: its children, and the levels below them. */
+/** Lays out a slice: its children, and the levels below them; level by level, from top to bottom. */
 export function layOut(
   slice: MapSlice,
   space: { readonly width: number; readonly height: number; readonly levels: number },
 ): Tile[] {
-  const all = sizeOf(slice, slice);
-  if (all === 0) return [];
-  const root: DrawnPart = {
-    part: undefined,
-    size: all,
-    children: drawn(slice.children, all, {
-      sizeOf: (part) => sizeOf(part, slice),
-      least: (all * LEAST_HEIGHT) / space.height,
-      levels: space.levels,
-    }),
-  };
-  const tree = hierarchy<DrawnPart>(root, ({ children }) => children).sum(({ size, children }) =>
-    children.length === 0 ? size : 0,
-  );
-  const placed = partition<DrawnPart>().size([space.height, space.levels + 1])(tree);
-  const column = space.width / space.levels;
+  // As high as their captures, or rows in a map that states no captures.
+  const unit = slice.captures > 0 ? "captures" : "rows";
+  const scale = space.height / (slice[unit] || 1);
+  const width = space.width / space.levels;
   const tiles: Tile[] = [];
-  // Breadth first: what is left out is what is furthest down.
-  for (const node of placed) {
-    if (node.depth === 0) continue;
-    if (tiles.length >= MOST_TILES) break;
-    tiles.push({
-      part: node.data.part,
-      parent: node.parent?.data.part,
-      size: node.data.size,
-      level: node.depth,
-      x: (node.depth - 1) * column,
-      y: node.x0,
-      width: column,
-      height: node.x1 - node.x0,
-    });
-  }
-  return tiles;
+  const place = (parent: MapChild | undefined, level: number, top: number): void => {
+    const { children = [], [unit]: all } = parent ?? slice;
+    if (level > space.levels || children.length === 0) return;
+    let rest = all;
+    const add = (part: MapChild | undefined, size: number): void => {
+      const [x, y] = [(level - 1) * width, top + (all - rest) * scale];
+      tiles.push({ part, parent, size, level, x, y, width, height: size * scale });
+      if (part !== undefined) place(part, level + 1, y);
+      rest -= size;
+    };
+    const drawn = children.filter((part) => part[unit] * scale >= MIN_HEIGHT);
+    for (const part of drawn.toSorted((a, b) => b[unit] - a[unit])) add(part, part[unit]);
+    if (rest > 0) add(undefined, rest);
+  };
+  place(undefined, 1, 0);
+  return tiles.toSorted((a, b) => a.level - b.level);
 }
 
-function drawn(
-  children: readonly MapChild[],
-  all: number,
-  options: {
-    readonly sizeOf: (part: MapChild) => number;
-    readonly least: number;
-    readonly levels: number;
-  },
-): DrawnPart[] {
-  const { sizeOf: measure, least, levels } = options;
-  if (levels === 0 || children.length === 0) return [];
-  const parts = children
-    .map((part) => ({ part, size: measure(part) }))
-    .filter(({ size }) => size >= least)
-    .toSorted((a, b) => b.size - a.size)
-    .map(({ part, size }): DrawnPart => ({
-      part,
-      size,
-      children: drawn(part.children ?? [], size, { ...options, levels: levels - 1 }),
-    }));
-  const rest = all - parts.reduce((sum, { size }) => sum + size, 0);
-  return rest > 0 ? [...parts, { part: undefined, size: rest, children: [] }] : parts;
-}
-
-/** How much of a part is rolled up: 0 where all pages have rows, 4 where wildcards stand for all. */
-export function rolledUp(part: {
-  captures: number;
-  wildcardCaptures: number;
-  rows: number;
-  wildcards: number;
-}): 0 | 1 | 2 | 3 | 4 {
-  const share =
-    part.captures > 0 ? part.wildcardCaptures / part.captures : part.wildcards / (part.rows || 1);
-  if (share <= 0.02) return 0;
-  if (share < 0.35) return 1;
-  if (share < 0.65) return 2;
-  return share < 0.98 ? 3 : 4;
+/** The tile that an arrow key leads to from another: beside it, inside of it, or around it. */
+export function tileBeside(tiles: readonly Tile[], at: number, key: string): number | undefined {
+  const tile = tiles[at];
+  if (tile === undefined) return undefined;
+  const { level, y, height } = tile;
+  const isWithin = (each: Tile): boolean => each.y >= y - 0.01 && each.y < y + height;
+  const to = {
+    ArrowDown: tiles[at + 1]?.level === level ? at + 1 : -1,
+    ArrowUp: tiles[at - 1]?.level === level ? at - 1 : -1,
+    ArrowRight: tiles.findIndex((each) => each.level === level + 1 && isWithin(each)),
+    ArrowLeft: tiles.findLastIndex((each) => each.level === level - 1 && each.y <= y + 0.01),
+    Home: 0,
+  }[key];
+  return to === -1 ? at : to;
 }

@@ -1,63 +1,56 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { MapChild, MapSlice } from "../../src/maps/explore/map-slice.ts";
-import { EXPLORE } from "../messages.ts";
-import { formatCompact, formatNumber, useText } from "../text.ts";
-import { layOut, rolledUp, type Tile } from "./icicle-layout.ts";
-import { partLabel } from "./part-label.ts";
-
-interface IcicleProps {
-  readonly slice: MapSlice;
-  /** Goes to a part; undefined is the one above. */
-  readonly onGo: (part: MapChild | undefined) => void;
-}
+import { useText } from "../text.ts";
+import { layOut, type Tile, tileBeside } from "./icicle-layout.ts";
+import { partLabel, rolledShare } from "./part-label.ts";
 
 const NARROW = 560;
 /** Widths of letters, about, to cut names that would not fit. */
 const LETTER = 6.9;
 
 /** The parts of a slice as rectangles: a column for each level, as high as what they hold. */
-export function Icicle({ slice, onGo }: IcicleProps): JSX.Element {
-  const text = useText(EXPLORE);
+export function Icicle(props: {
+  readonly slice: MapSlice;
+  /** Goes to a part; undefined is the one above. */
+  readonly onGo: (part: MapChild | undefined) => void;
+}): JSX.Element {
+  const { slice, onGo } = props;
+  const text = useText("explore");
   const box = useRef<HTMLDivElement>(null);
-  const layer = useRef<SVGGElement>(null);
   const width = useWidth(box);
-  const height = width < NARROW ? 440 : 520;
-  const levels = width < NARROW ? 2 : 3;
+  const [height, levels] = width < NARROW ? [440, 2] : [520, 3];
   const tiles = useMemo(
     () => (width === 0 ? [] : layOut(slice, { width, height, levels })),
-    [slice, width, height, levels],
+    [slice, width],
   );
-  const origin = useRef<Tile | undefined>(undefined);
   const [focused, setFocused] = useState(0);
-  useEffect(() => setFocused(0), [slice.prefix]);
-  useLayoutEffect(() => {
-    zoomFrom(layer.current, origin.current, { width, height, levels });
-    origin.current = undefined;
-  }, [slice.prefix]);
-
-  const go = (tile: Tile): void => {
-    const part = tile.part ?? tile.parent;
-    if (part === undefined || !part.hasChildren) return;
-    origin.current = tile;
-    onGo(part);
-  };
-  const move = (to: number | undefined): void => {
-    if (to === undefined) return;
+  const usesKeys = useRef(false);
+  const focus = (to: number): void => {
     setFocused(to);
-    layer.current?.querySelector<SVGGElement>(`[data-tile="${to}"]`)?.focus();
+    box.current?.querySelector<SVGGElement>(`[data-tile="${to}"]`)?.focus();
+  };
+  useEffect(() => {
+    // Where keys led here, they go on from here.
+    if (usesKeys.current) focus(0);
+    else setFocused(0);
+  }, [slice.prefix]);
+  const go = ({ part, parent }: Tile, byKey: boolean): void => {
+    const to = part ?? parent;
+    if (to?.hasChildren !== true) return;
+    usesKeys.current = byKey;
+    onGo(to);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    const { key } = event;
     const tile = tiles[focused];
-    if (tile === undefined) return;
-    if (event.key === "Enter" || event.key === " ") go(tile);
-    else if (event.key === "Backspace" || event.key === "Escape") onGo(undefined);
-    else if (event.key === "ArrowDown") move(beside(tiles, focused, 1));
-    else if (event.key === "ArrowUp") move(beside(tiles, focused, -1));
-    else if (event.key === "ArrowRight") move(inside(tiles, focused));
-    else if (event.key === "ArrowLeft") move(around(tiles, focused));
-    else if (event.key === "Home") move(0);
-    else return;
+    const to = tileBeside(tiles, focused, key);
+    if (to !== undefined) focus(to);
+    else if (tile !== undefined && (key === "Enter" || key === " ")) go(tile, true);
+    else if (key === "Backspace" || key === "Escape") {
+      usesKeys.current = true;
+      onGo(undefined);
+    } else return;
     event.preventDefault();
   };
   return (
@@ -82,60 +75,56 @@ export function Icicle({ slice, onGo }: IcicleProps): JSX.Element {
             <rect class="void-line" width="2.2" height="5" />
           </pattern>
         </defs>
-        <g ref={layer} role="presentation">
-          {tiles.map((tile, index) => (
-            <TileShape
-              key={`${tile.level} ${tile.part?.prefix ?? `rest of ${tile.parent?.prefix ?? ""}`}`}
-              tile={tile}
-              index={index}
-              isFocusable={index === focused}
-              total={tiles.length}
-              onGo={() => go(tile)}
-              onFocus={() => setFocused(index)}
-            />
-          ))}
-        </g>
+        {tiles.map((tile, index) => (
+          <g
+            key={`${tile.level} ${tile.part?.prefix ?? `rest of ${tile.parent?.prefix ?? ""}`}`}
+            data-tile={index}
+            role="treeitem"
+            aria-level={tile.level}
+            tabindex={index === focused ? 0 : -1}
+            class={classOf(tile)}
+            onClick={() => go(tile, false)}
+            onFocus={() => setFocused(index)}
+          >
+            <TileContent tile={tile} />
+          </g>
+        ))}
       </svg>
     </div>
   );
 }
 
-function TileShape(props: {
-  readonly tile: Tile;
-  readonly index: number;
-  readonly isFocusable: boolean;
-  readonly total: number;
-  readonly onGo: () => void;
-  readonly onFocus: () => void;
-}): JSX.Element {
-  const text = useText(EXPLORE);
-  const { tile, index, isFocusable, onGo, onFocus } = props;
-  const { part, x, y, width, height, level } = tile;
+function classOf({ part, parent }: Tile): string {
+  const shade = part === undefined ? "rest" : `rolled${rolledStep(part)}`;
+  return `tile ${shade} ${(part ?? parent)?.hasChildren === true ? "opens" : ""}`;
+}
+
+/** How much of a part is rolled up: 0 where all pages have rows, 4 where wildcards stand for all. */
+function rolledStep(part: MapChild): number {
+  const share = rolledShare(part);
+  return share <= 0.02 ? 0 : share < 0.35 ? 1 : share < 0.65 ? 2 : share < 0.98 ? 3 : 4;
+}
+
+function TileContent({ tile }: { readonly tile: Tile }): JSX.Element {
+  const text = useText("explore");
+  const { part, x, y, width, height, size } = tile;
+  const voids = part?.voids ?? 0;
   const name = part === undefined ? text("others") : partLabel(part);
-  const count = part === undefined ? tile.size : part.captures;
-  const said = text("tile", { name, count: formatNumber(count, text.language) });
-  const notes = part === undefined ? "" : partNotes(part, text);
-  const room = Math.floor((width - 16) / LETTER);
-  const hasText = height >= 13;
-  const hasTwoLines = height >= 30;
-  const compact = hasText ? formatCompact(count, text.language) : "";
-  const onLine = hasText && !hasTwoLines ? ` ${compact}` : "";
-  const canOpen = (part ?? tile.parent)?.hasChildren === true;
+  const count = part === undefined ? size : part.captures;
+  const notes = [
+    ...(part === undefined ? [] : [text(part.detail === "rolled up" ? "rolledUp" : part.detail)]),
+    ...(voids > 0 ? [text.count("voidRows", voids)] : []),
+  ];
+  const title = [text("tile", { name, count }), notes.join(", ")].join("\n").trim();
+  const hasTwoLines = height >= 36;
+  const amount = text.compact(count);
+  const room = Math.floor((width - 16) / LETTER) - (hasTwoLines ? 0 : amount.length + 2);
   return (
-    <g
-      data-tile={index}
-      role="treeitem"
-      aria-level={level}
-      tabindex={isFocusable ? 0 : -1}
-      class={`tile ${part === undefined ? "rest" : `rolled${rolledUp(part)}`} ${canOpen ? "opens" : ""}`}
-      onClick={onGo}
-      onFocus={onFocus}
-    >
-      <title>{notes === "" ? said : `${said}\n${notes}`}</title>
+    <>
+      <title>{title}</title>
       <rect class="paper" x={x} y={y} width={width - 1} height={Math.max(1, height - 1)} />
-      {part !== undefined && part.voids > 0 && height >= 4 && (
+      {voids > 0 && height >= 4 && (
         <rect
-          class="voids"
           fill="url(#voids)"
           x={x + width - 13}
           y={y}
@@ -143,88 +132,21 @@ function TileShape(props: {
           height={Math.min(height - 1, 12)}
         />
       )}
-      {hasText && (
+      {height >= 13 && (
         <text x={x + 7} y={y + (hasTwoLines ? 17 : height / 2 + 4)}>
-          {cut(name, room - (onLine === "" ? 0 : onLine.length + 1))}
-          {onLine !== "" && <tspan class="count">{onLine}</tspan>}
+          {cut(name, room)}
+          <tspan class="count" {...(hasTwoLines ? { x: x + 7, dy: 15 } : { dx: 4 })}>
+            {amount}
+          </tspan>
         </text>
       )}
-      {hasTwoLines && (
-        <text class="count" x={x + 7} y={y + 32} visibility={height >= 36 ? "visible" : "hidden"}>
-          {compact}
-        </text>
-      )}
-    </g>
+    </>
   );
-}
-
-function partNotes(
-  part: MapChild,
-  text: ReturnType<typeof useText<keyof (typeof EXPLORE)["en"]>>,
-): string {
-  const notes = [text(part.detail === "rolled up" ? "rolledUp" : part.detail)];
-  if (part.voids > 0) notes.push(text.count("voidRows", part.voids));
-  return notes.join(", ");
 }
 
 function cut(name: string, room: number): string {
   const letters = Array.from(name.slice(0, 300));
   return letters.length <= room ? name : `${letters.slice(0, Math.max(1, room - 1)).join("")}…`;
-}
-
-/** The tile before or behind another in its column. */
-function beside(tiles: readonly Tile[], at: number, step: 1 | -1): number | undefined {
-  const { level, y } = tiles[at] ?? { level: 0, y: 0 };
-  const column = tiles
-    .map((tile, index) => ({ tile, index }))
-    .filter(({ tile }) => tile.level === level && (step === 1 ? tile.y > y : tile.y < y))
-    .toSorted((a, b) => step * (a.tile.y - b.tile.y));
-  return column[0]?.index;
-}
-
-function inside(tiles: readonly Tile[], at: number): number | undefined {
-  const tile = tiles[at];
-  const found = tiles.findIndex(
-    (one) =>
-      tile !== undefined &&
-      one.level === tile.level + 1 &&
-      one.y >= tile.y - 0.01 &&
-      one.y < tile.y + tile.height,
-  );
-  return found === -1 ? undefined : found;
-}
-
-function around(tiles: readonly Tile[], at: number): number | undefined {
-  const tile = tiles[at];
-  const found = tiles.findIndex(
-    (one) =>
-      tile !== undefined &&
-      one.level === tile.level - 1 &&
-      one.y <= tile.y + 0.01 &&
-      one.y + one.height > tile.y,
-  );
-  return found === -1 ? undefined : found;
-}
-
-/** Lets the new rectangles grow from the one that was opened. */
-function zoomFrom(
-  layer: SVGGElement | null,
-  tile: Tile | undefined,
-  { width, height, levels }: { width: number; height: number; levels: number },
-): void {
-  if (layer === null || tile === undefined) return;
-  if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  const x = Math.min(width, tile.level * (width / levels));
-  layer.animate(
-    [
-      {
-        transform: `translate(${x}px, ${tile.y}px) scale(1, ${tile.height / height})`,
-        opacity: 0.3,
-      },
-      { transform: "none", opacity: 1 },
-    ],
-    { duration: 200, easing: "cubic-bezier(.2,.7,.3,1)" },
-  );
 }
 
 /** The width of an element, as it changes. */
@@ -233,9 +155,10 @@ function useWidth(box: { readonly current: HTMLElement | null }): number {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)));
+    const update = (): void => setWidth(Math.floor(element.clientWidth));
+    const observer = new ResizeObserver(update);
     observer.observe(element);
-    setWidth(Math.floor(element.clientWidth));
+    update();
     return () => observer.disconnect();
   }, []);
   return width;

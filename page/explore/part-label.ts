@@ -1,4 +1,5 @@
 import type { NodeKind } from "../../src/maps/explore/key-node.ts";
+import type { PartSums } from "../../src/maps/explore/map-slice.ts";
 import { pieces, readableUri } from "../parts/uri-text.ts";
 
 /** What a part is called beside its siblings: `com`, `example.com`, `news/`, `?page=2`. */
@@ -40,4 +41,14 @@ export function visible(text: string): string {
   return pieces(text)
     .map((piece) => (piece.isMark ? `⟨${piece.text}⟩` : piece.text))
     .join("");
+}
+
+export function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
+}
+
+/** How much of a part wildcards stand for. */
+export function rolledShare(part: PartSums): number {
+  if (part.captures > 0) return part.wildcardCaptures / part.captures;
+  return part.rows === 0 ? 0 : part.wildcards / part.rows;
 }

@@ -1,8 +1,9 @@
-import { type Verdict, verdictOfAnswer, verdictOfRoute } from "../../src/page/verdict.ts";
-import { answered, getJson, lookupHere, type PageMap, publishedName } from "../maps/map-list.ts";
+import type { Answer } from "../../src/lookup/map-lookup.ts";
+import { answered, getJson, lookupHere, type PageMap, publishedMaps } from "../maps/map-list.ts";
 import { PAGE } from "../page-data.ts";
+import { type Verdict, VERDICTS, verdictOfAnswer, verdictOfDecision } from "./verdict.ts";
 
-/** What is known of one archive about a page, before it is asked. */
+/** What a map or an aggregator knows of a page in one archive, before the archive is queried. */
 export interface Finding {
   readonly id: string;
   readonly name: string;
@@ -11,14 +12,23 @@ export interface Finding {
   readonly key: string | undefined;
   readonly frequency: string | undefined;
   readonly isPacked: boolean;
-  /** Why an aggregator would ask the archive or not; undefined of a publisher. */
-  readonly reason: string | undefined;
-  readonly isAsked: boolean | undefined;
-  /** What was learnt that decided. */
-  readonly why: string | undefined;
+  /** What an aggregator decided; undefined of a publisher. */
+  readonly decision?: ArchiveDecision;
   /** Where to look at the page, and where its TimeMap is. */
-  readonly replay: string | undefined;
-  readonly timeMap: string | undefined;
+  readonly replay?: string | undefined;
+  readonly timeMap?: string | undefined;
+}
+
+/** Whether an aggregator would query an archive, and why. */
+export interface ArchiveDecision {
+  readonly id: string;
+  readonly name: string;
+  readonly asked: boolean;
+  readonly reason: string;
+  readonly key: string | null;
+  readonly frequency: string | null;
+  /** What was learnt that decided. */
+  readonly why?: string;
 }
 
 interface MapAnswer {
@@ -28,114 +38,76 @@ interface MapAnswer {
   readonly frequency: string | null;
 }
 
-interface RouteAnswer {
-  readonly archives: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly asked: boolean;
-    readonly reason: string;
-    readonly key: string | null;
-    readonly frequency: string | null;
-    readonly why?: string;
-  }[];
-}
+/** What `/lookup` or `/route` of the server says. */
+type Served =
+  | (MapAnswer & { readonly answers?: readonly MapAnswer[] })
+  | { readonly archives: readonly ArchiveDecision[] };
 
-const ORDER: readonly Verdict[] = ["held", "possibly", "not-known", "not-held"];
-
-/** Asks the maps about a page: of all archives, those that say most first. */
-export async function ask(uri: string, signal: AbortSignal): Promise<Finding[]> {
-  const path = askPath(uri);
+/** Looks a page up in all maps; what says most comes first. */
+export async function lookUp(uri: string, signal: AbortSignal): Promise<Finding[]> {
+  const path = lookupPath(uri);
   const [served, here] = await Promise.all([
-    path === undefined ? [] : getJson<MapsAnswer | RouteAnswer>(path, signal),
+    path === undefined ? undefined : getJson<Served>(path, signal),
     lookupHere(uri),
   ]);
   return sorted([
-    ...findingsOf(served, uri),
+    ...(served === undefined ? [] : findingsOf(served, uri)),
     ...here.map(({ map, answer }) => ofMap(map, answer, uri)),
   ]);
 }
 
 /** What the server answered for the first view; undefined where it did not. */
-export function askedBefore(uri: string): Finding[] | undefined {
-  const path = askPath(uri);
-  const served = path === undefined ? undefined : answered(path);
-  if (served === undefined) return undefined;
-  return sorted(findingsOf(served as MapsAnswer | RouteAnswer, uri)); // our own server's
+export function answeredLookup(uri: string): Finding[] | undefined {
+  const path = lookupPath(uri);
+  const served = path === undefined ? undefined : (answered(path) as Served | undefined); // our own server's
+  return served === undefined ? undefined : sorted(findingsOf(served, uri));
 }
 
 /** Where the server tells what maps say; undefined for a site of files. */
-export function askPath(uri: string): string | undefined {
+export function lookupPath(uri: string): string | undefined {
   if (PAGE.service === "static") return undefined;
   const encoded = encodeURIComponent(uri);
   return PAGE.service === "publisher" ? `/lookup?url=${encoded}` : `/route/${encoded}`;
 }
 
 function sorted(findings: readonly Finding[]): Finding[] {
-  return findings.toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+  return findings.toSorted((a, b) => VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict));
 }
 
-type MapsAnswer = MapAnswer & { readonly answers?: readonly MapAnswer[] };
-
-function findingsOf(served: MapsAnswer | RouteAnswer | readonly never[], uri: string): Finding[] {
-  if ("archives" in served) return served.archives.map((archive) => ofRoute(archive, uri));
-  return "present" in served ? ofMaps(served, uri) : [];
+function findingsOf(served: Served, uri: string): Finding[] {
+  if ("archives" in served) return served.archives.map((each) => ofArchive(each, uri));
+  const maps = publishedMaps();
+  return (served.answers ?? [served]).flatMap((answer) => {
+    const map = maps.find(({ id }) => id === answer.map) ?? maps[0];
+    return map === undefined ? [] : [ofMap(map, answer, uri)];
+  });
 }
 
-function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding {
-  const { id, name, key, frequency, reason, asked, why } = archive;
+function ofArchive(decision: ArchiveDecision, uri: string): Finding {
+  const { id, name, key, frequency } = decision;
   const timeMap = PAGE.archives.find((each) => each.id === id)?.timemap ?? undefined;
   return {
     id,
     name,
-    verdict: verdictOfRoute(archive),
+    verdict: verdictOfDecision(decision),
     key: key ?? undefined,
     frequency: frequency ?? undefined,
     isPacked: false,
-    reason,
-    isAsked: asked,
-    why,
-    replay: undefined,
-    timeMap: timeMap === undefined ? undefined : `${timeMap}${uri}`,
+    decision,
+    timeMap: timeMap && `${timeMap}${uri}`,
   };
 }
 
-function ofMaps(body: MapsAnswer, uri: string): Finding[] {
-  return (body.answers ?? [body]).map((answer) => {
-    const map = PAGE.maps.find(({ id }) => id === answer.map) ?? PAGE.maps[0];
-    return ofMap(
-      {
-        id: map?.id ?? "",
-        name: map === undefined ? PAGE.name : publishedName(map),
-        isPacked: map?.isPacked ?? false,
-        replay: map?.replay ?? null,
-      },
-      answer,
-      uri,
-    );
-  });
-}
-
-function ofMap(
-  map: Pick<PageMap, "id" | "name" | "isPacked" | "replay">,
-  answer: Pick<MapAnswer, "present"> & {
-    readonly key?: string | null;
-    readonly frequency?: string | null;
-  },
-  uri: string,
-): Finding {
-  const [key, frequency] = [answer.key ?? null, answer.frequency ?? null];
-  const verdict = verdictOfAnswer({ present: answer.present, key });
+function ofMap(map: PageMap, answer: MapAnswer | Answer, uri: string): Finding {
+  const { id, name, isPacked, replay } = map;
+  const verdict = verdictOfAnswer(answer);
   return {
-    id: map.id,
-    name: map.name,
-    verdict: map.isPacked && verdict === "held" ? "possibly" : verdict,
-    key: key ?? undefined,
-    frequency: frequency ?? undefined,
-    isPacked: map.isPacked,
-    reason: undefined,
-    isAsked: undefined,
-    why: undefined,
-    replay: map.replay === null || !answer.present ? undefined : `${map.replay}${uri}`,
-    timeMap: undefined,
+    id,
+    name,
+    verdict: isPacked && verdict === "held" ? "possibly" : verdict,
+    key: answer.key ?? undefined,
+    frequency: answer.frequency ?? undefined,
+    isPacked,
+    replay: replay === null || !answer.present ? undefined : `${replay}${uri}`,
   };
 }

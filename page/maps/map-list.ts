@@ -4,38 +4,22 @@ import type { MapComparison } from "../../src/maps/compare/comparison.ts";
 import type { SliceOptions } from "../../src/maps/explore/map-slice.ts";
 import type { MapInfo } from "../../src/page/page-data.ts";
 import { PAGE } from "../page-data.ts";
+import type { OnProgress } from "./map-worker.ts";
 import { fetchJson, type Holdings, servedSlice } from "./served-slice.ts";
-import { callWorker } from "./worker-client.ts";
-import type { MapAbout } from "./worker-messages.ts";
+import { inWorker, openInWorker, openOnce } from "./worker-client.ts";
 
-/** A map that can be asked: of the server, of a site of files, or a file of the reader. */
-export interface PageMap {
-  readonly id: string;
+/** A map that can be looked into: of the server, of a site of files, or a file of the reader. */
+export interface PageMap extends Pick<MapInfo, "id" | "records" | "isPacked" | "replay" | "href"> {
   readonly name: string;
-  readonly bytes: number;
-  readonly rows: number;
-  readonly isPacked: boolean;
-  /** What a URI is written behind to look at it in the archive. */
-  readonly replay: string | null;
-  /** Where it can be fetched from; empty for a map that the aggregator only tells about. */
-  readonly href: string;
   /** Whether it is a file of the reader, which stays in the browser. */
   readonly isOwn: boolean;
 }
 
 let own: readonly PageMap[] = [];
+const CHANGED = new EventTarget();
 
-function published(): readonly PageMap[] {
-  return PAGE.maps.map((map) => ({
-    id: map.id,
-    name: publishedName(map),
-    bytes: map.bytes,
-    rows: map.records,
-    isPacked: map.isPacked,
-    replay: map.replay,
-    href: map.href,
-    isOwn: false,
-  }));
+export function publishedMaps(): readonly PageMap[] {
+  return PAGE.maps.map((map) => ({ ...map, name: publishedName(map), isOwn: false }));
 }
 
 /** What a map is called; with its id where another is called the same. */
@@ -46,12 +30,8 @@ export function publishedName({ id, name, archive }: MapInfo): string {
   return isShared ? `${said} (${id})` : said;
 }
 
-const CHANGED = new EventTarget();
-/** Maps of a site of files are opened when they are first asked. */
-const opened = new Map<string, Promise<MapAbout>>();
-
 function allMaps(): readonly PageMap[] {
-  return [...published(), ...own];
+  return [...publishedMaps(), ...own];
 }
 
 /** All maps there are, also those that are opened later. */
@@ -67,21 +47,13 @@ export function useMaps(): readonly PageMap[] {
 }
 
 /** Opens a file of the reader. It is read in a worker, and goes nowhere. */
-export async function openFile(file: File, onProgress?: (share: number) => void): Promise<PageMap> {
-  const taken = new Set(allMaps().map(({ id }) => id));
+export async function openFile(file: File, onProgress: OnProgress): Promise<PageMap> {
+  const taken = new Set(allMaps().map((map) => map.id));
   let id = file.name;
   for (let number = 2; taken.has(id); number++) id = `${file.name} (${number})`;
-  const about = await callWorker<MapAbout>({ kind: "open", map: id, source: file }, onProgress);
-  const map = {
-    id,
-    name: about.name === null ? id : `${about.name} (${id})`,
-    bytes: file.size,
-    rows: about.rows,
-    isPacked: about.isPacked,
-    replay: null,
-    href: "",
-    isOwn: true,
-  };
+  const { name, ...about } = await openInWorker(id, file, onProgress);
+  const title = name === null ? id : `${name} (${id})`;
+  const map = { ...about, id, name: title, replay: null, href: "", isOwn: true };
   own = [...own, map];
   CHANGED.dispatchEvent(new Event("change"));
   return map;
@@ -91,32 +63,24 @@ function isInWorker({ isOwn }: PageMap): boolean {
   return isOwn || PAGE.service === "static";
 }
 
-async function ready(map: PageMap, onProgress?: (share: number) => void): Promise<void> {
+async function ready(map: PageMap, onProgress?: OnProgress): Promise<void> {
   if (map.isOwn) return;
-  const source = new URL(map.href, window.location.href).href;
-  let opening = opened.get(map.id);
-  if (opening === undefined) {
-    opening = callWorker<MapAbout>({ kind: "open", map: map.id, source }, onProgress);
-    opened.set(map.id, opening);
-    opening.catch(() => opened.delete(map.id));
-  }
-  await opening;
+  await openOnce(map.id, new URL(map.href, window.location.href).href, onProgress);
 }
 
 /** A part of a map and its children. */
 export async function exploreMap(
   map: PageMap,
   options: SliceOptions,
-  onProgress?: (share: number) => void,
+  onProgress: OnProgress,
 ): Promise<Holdings> {
-  const { signal, ...plain } = options;
   if (isInWorker(map)) {
     await ready(map, onProgress);
-    return callWorker<Holdings>({ kind: "explore", map: map.id, options: plain });
+    return inWorker<Holdings>((worker) => worker.explore(map.id, options));
   }
   const address = new URL(`${PAGE.base}/explore`, window.location.origin);
   address.searchParams.set("map", map.id);
-  return servedSlice(address, plain, signal);
+  return servedSlice(address, options);
 }
 
 /** Whether maps can be compared: files of the reader only with maps that can be fetched. */
@@ -128,27 +92,29 @@ export function canCompare(maps: readonly PageMap[]): boolean {
 /** What maps have in common. Maps of the server are fetched where a file of the reader is among them. */
 export async function compareMaps(
   maps: readonly PageMap[],
-  options: { readonly signal?: AbortSignal; readonly onProgress?: (share: number) => void } = {},
+  signal: AbortSignal,
+  onProgress: OnProgress,
 ): Promise<MapComparison> {
   const ids = maps.map(({ id }) => id);
-  if (maps.some((map) => isInWorker(map))) {
-    for (const map of maps) await ready(map, options.onProgress);
-    return callWorker<MapComparison>({ kind: "compare", maps: ids });
+  if (maps.some(isInWorker)) {
+    for (const map of maps) await ready(map, onProgress);
+    return inWorker((worker) => worker.compare(ids));
   }
   const query = new URLSearchParams(ids.map((id) => ["map", id]));
-  return getJson<MapComparison>(`/compare?${query.toString()}`, options.signal);
+  return getJson<MapComparison>(`/compare?${query.toString()}`, signal);
 }
 
 /** What the maps that are open in the browser say about a URI. */
 export async function lookupHere(
   uri: string,
 ): Promise<readonly { readonly map: PageMap; readonly answer: Answer }[]> {
-  const here = allMaps().filter((map) => isInWorker(map));
   return Promise.all(
-    here.map(async (map) => {
-      await ready(map);
-      return { map, answer: await callWorker<Answer>({ kind: "lookup", map: map.id, uri }) };
-    }),
+    allMaps()
+      .filter(isInWorker)
+      .map(async (map) => {
+        await ready(map);
+        return { map, answer: await inWorker((worker) => worker.lookup(map.id, uri)) };
+      }),
   );
 }
 

@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../explore/part-label.ts";
-import { MAPS } from "../messages.ts";
-import { formatPercent, useText } from "../text.ts";
+import { useText } from "../text.ts";
 import { openFile, type PageMap } from "./map-list.ts";
 
 /** A button that opens map files, which can also be dropped anywhere on the page. */
@@ -11,7 +10,7 @@ export function OpenMaps(props: {
   /** A large field where there is nothing else to see. */
   readonly isLarge?: boolean | undefined;
 }): JSX.Element {
-  const text = useText(MAPS);
+  const text = useText("maps");
   const { isLarge = false } = props;
   const { state, isOver, take } = useDroppedFiles(props.onOpened);
   const input = useRef<HTMLInputElement>(null);
@@ -44,7 +43,7 @@ export function OpenMaps(props: {
           <>
             {text("opening", {
               name: visible(state.name),
-              percent: formatPercent(Math.round(state.progress * 100) / 100, text.language),
+              percent: text.share(state.progress),
             })}{" "}
             <progress value={state.progress} aria-label={visible(state.name)} />
           </>

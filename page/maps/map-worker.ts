@@ -2,45 +2,53 @@
  * Opens maps in a worker, so that the page stays fluid: files of the reader, and maps of a site of files. Nothing
  * is sent anywhere.
  */
+import { expose } from "comlink";
+import { recognizeCompression } from "../../src/bytes/bytes.ts";
+import { streamChunks } from "../../src/bytes/stream-chunks.ts";
 import { isMementoMapError } from "../../src/errors.ts";
 import { type MementoMap, openMapOn } from "../../src/library/open-map.ts";
-import { recognizeCompression } from "../../src/bytes/bytes.ts";
 import { WEB } from "../../src/library/web-platform.ts";
-import { streamChunks } from "../../src/bytes/stream-chunks.ts";
-import type { MapAbout, WorkerAnswer, WorkerRequest } from "./worker-messages.ts";
+import type { Answer } from "../../src/lookup/map-lookup.ts";
+import type { MapComparison } from "../../src/maps/compare/comparison.ts";
+import type { SliceOptions } from "../../src/maps/explore/map-slice.ts";
+import type { Holdings } from "./served-slice.ts";
+
+export type OnProgress = (share: number) => void;
+
+/** What the worker does for the page. Maps have the names that the page gives them. */
+export interface MapWorker {
+  open(id: string, source: File | string, onProgress: OnProgress): Promise<OpenedMap>;
+  lookup(id: string, uri: string): Promise<Answer>;
+  explore(id: string, options: SliceOptions): Promise<Holdings>;
+  compare(ids: readonly string[]): Promise<MapComparison>;
+}
+
+interface OpenedMap {
+  readonly name: string | null;
+  readonly records: number;
+  readonly isPacked: boolean;
+}
 
 const maps = new Map<string, MementoMap>();
 
-self.addEventListener("message", ({ data }: MessageEvent<WorkerRequest>) => {
-  answer(data).then(
-    (result) => post({ call: data.call, result }),
-    (error: unknown) => post({ call: data.call, error: describe(error) }),
-  );
-});
+const worker: MapWorker = {
+  open: (...args) => plainly(open(...args)),
+  lookup: (id, uri) => plainly(mapOf(id).lookup(uri)),
+  explore: (id, options) => plainly(mapOf(id).explore(options)),
+  compare: ([first = "", ...others]) => {
+    const named = Object.fromEntries(others.map((id) => [id, mapOf(id)]));
+    return plainly(mapOf(first).compare(first, named));
+  },
+};
 
-function post(message: WorkerAnswer): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- workers have none
-  self.postMessage(message);
-}
+expose(worker);
 
-async function answer(request: WorkerRequest): Promise<unknown> {
-  switch (request.kind) {
-    case "open":
-      return open(request);
-    case "lookup":
-      return mapOf(request.map).lookup(request.uri);
-    case "explore":
-      return mapOf(request.map).explore(request.options);
-    case "compare": {
-      const [first = "", ...others] = request.maps;
-      const named = Object.fromEntries(others.map((id) => [id, mapOf(id)]));
-      return mapOf(first).compare(first, named);
-    }
-    case "close": {
-      const map = maps.get(request.map);
-      maps.delete(request.map);
-      return map?.close();
-    }
+/** Errors that say all they know, as only their messages reach the page. */
+async function plainly<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw isMementoMapError(error) ? new Error(error.describe()) : error;
   }
 }
 
@@ -51,27 +59,25 @@ function mapOf(id: string): MementoMap {
 }
 
 /** Opens a map, and reads it through, so that all that follows is quick. */
-async function open(request: WorkerRequest & { kind: "open" }): Promise<MapAbout> {
-  const { call, map: id, source } = request;
+async function open(id: string, source: File | string, onProgress: OnProgress): Promise<OpenedMap> {
   let last = 0;
   const progress = (done: number, all: number): void => {
     const now = performance.now();
     if (now - last < 50) return;
     last = now;
-    post({ call, progress: all === 0 ? 0 : Math.min(1, done / all) });
+    onProgress(all === 0 ? 0 : Math.min(1, done / all));
   };
   const file = typeof source === "string" ? await fetched(source, progress) : source;
   const plain = await decompressed(file, progress);
   const map = await openMapOn(WEB, counted(plain, file.name, progress), {});
   try {
-    const holdings = await map.explore({ limit: 1 });
+    const { rows, form } = await map.explore({ limit: 1 });
     const { name } = map.headers.meta;
     maps.set(id, map);
     return {
       name: typeof name === "string" ? name : null,
-      archive: map.headers.id ?? null,
-      rows: holdings.rows,
-      isPacked: holdings.form === "packed",
+      records: rows,
+      isPacked: form === "packed",
     };
   } catch (error) {
     await map.close();
@@ -88,11 +94,8 @@ async function fetched(address: string, progress: Progress): Promise<File> {
   }
   const all = Number(response.headers.get("content-length") ?? 0);
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  let done = 0;
-  for await (const chunk of streamChunks(response.body)) {
+  for await (const chunk of counting(response.body, all, progress)) {
     parts.push(new Uint8Array(chunk));
-    done += chunk.length;
-    progress(done, 2 * all);
   }
   return new File(parts, decodeURIComponent(address.slice(address.lastIndexOf("/") + 1)));
 }
@@ -101,18 +104,11 @@ async function fetched(address: string, progress: Progress): Promise<File> {
 async function decompressed(file: File, progress: Progress): Promise<Blob> {
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   if (recognizeCompression(head) === undefined) return file;
-  let done = 0;
-  const stored = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of streamChunks(file.stream())) {
-      done += chunk.length;
-      progress(done, 2 * file.size);
-      yield chunk;
-    }
-  };
+  const stored = counting(file.stream(), file.size, progress);
   const blobs: Blob[] = [];
   let parts: Uint8Array<ArrayBuffer>[] = [];
   let held = 0;
-  for await (const chunk of WEB.decompress(stored(), file.name)) {
+  for await (const chunk of WEB.decompress(stored, file.name)) {
     parts.push(new Uint8Array(chunk));
     held += chunk.length;
     if (held < 2 ** 24) continue;
@@ -123,17 +119,25 @@ async function decompressed(file: File, progress: Progress): Promise<Blob> {
   return new Blob([...blobs, ...parts]);
 }
 
-/** A blob that tells how far it was read. */
+/** The first half of the work is to bring a file. */
+async function* counting(
+  stream: ReadableStream<Uint8Array>,
+  size: number,
+  progress: Progress,
+): AsyncGenerator<Uint8Array> {
+  let done = 0;
+  for await (const chunk of streamChunks(stream)) {
+    done += chunk.length;
+    progress(done, 2 * size);
+    yield chunk;
+  }
+}
+
+/** A file that tells how far it was read. */
 function counted(blob: Blob, name: string, progress: Progress): File {
-  const file = new File([blob], name);
   const slice = (start = 0, end = blob.size): Blob => {
     progress(blob.size + end, 2 * blob.size);
     return blob.slice(start, end);
   };
-  return Object.assign(file, { slice });
-}
-
-function describe(error: unknown): { message: string; code: string | null } {
-  if (isMementoMapError(error)) return { message: error.describe(), code: error.code };
-  return { message: error instanceof Error ? error.message : String(error), code: null };
+  return Object.assign(new File([blob], name), { slice });
 }

@@ -4,16 +4,10 @@ import type { PackedHoldings } from "../../src/maps/explore/packed-holdings.ts";
 export type Holdings = MapSlice | PackedHoldings;
 
 /** A part of a map and its children, from `/explore` of a server. */
-export async function servedSlice(
-  address: URL,
-  options: Omit<SliceOptions, "signal">,
-  signal?: AbortSignal,
-): Promise<Holdings> {
+export async function servedSlice(address: URL, options: SliceOptions): Promise<Holdings> {
   const url = new URL(address);
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
-  }
-  const slice = await fetchJson<Holdings>(url.href, signal);
+  for (const [name, value] of Object.entries(options)) url.searchParams.set(name, String(value));
+  const slice = await fetchJson<Holdings>(url.href);
   // The server gives the address of the next children.
   if (slice.form === "packed" || slice.next === null) return slice;
   return { ...slice, next: new URLSearchParams(slice.next).get("from") };
@@ -21,10 +15,8 @@ export async function servedSlice(
 
 /** What a server of ours answers; its reason where it refuses. */
 export async function fetchJson<Body>(url: string, signal?: AbortSignal): Promise<Body> {
-  const response = await fetch(url, {
-    headers: { Accept: "application/json" },
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const headers = { Accept: "application/json" };
+  const response = await fetch(url, signal === undefined ? { headers } : { headers, signal });
   const body = (await response.json()) as Body & { readonly detail?: string }; // our own server's
   if (!response.ok) throw new Error(body.detail ?? `status ${response.status}`);
   return body;

@@ -1,51 +1,32 @@
+import { proxy, type Remote, wrap } from "comlink";
+import type { MapWorker, OnProgress } from "./map-worker.ts";
 // oxlint-disable-next-line import/default -- the bundler gives its address
 import workerUrl from "./map-worker.ts?worker&url";
-import type { WorkerAnswer, WorkerCall } from "./worker-messages.ts";
 
-interface Waiting {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly onProgress: ((share: number) => void) | undefined;
+interface Started {
+  readonly worker: Remote<MapWorker>;
+  /** Rejects when the worker fails, which answers no call then. */
+  readonly failure: Promise<never>;
 }
 
-let worker: Worker | undefined;
-let calls = 0;
-const waiting = new Map<number, Waiting>();
+let started: Started | undefined;
 
-/** Asks the worker, which is started at the first call. */
-export function callWorker<Result>(
-  request: WorkerCall,
-  onProgress?: (share: number) => void,
+/** Lets the worker do something; it is started for the first call. */
+export function inWorker<Result>(
+  call: (worker: Remote<MapWorker>) => Promise<Result>,
 ): Promise<Result> {
-  worker ??= start();
-  const call = ++calls;
-  const answer = new Promise<unknown>((resolve, reject) => {
-    waiting.set(call, { resolve, reject, onProgress });
-  });
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- workers have none
-  worker.postMessage({ ...request, call });
-  return answer as Promise<Result>; // our own worker's
+  started ??= start();
+  return Promise.race([call(started.worker), started.failure]);
 }
 
-function start(): Worker {
-  const started = new Worker(workerAddress(), { type: "module" });
-  started.addEventListener("message", ({ data }: MessageEvent<WorkerAnswer>) => {
-    const call = waiting.get(data.call);
-    if (call === undefined) return;
-    if ("progress" in data) {
-      call.onProgress?.(data.progress);
-      return;
-    }
-    waiting.delete(data.call);
-    if ("error" in data) call.reject(new Error(data.error.message));
-    else call.resolve(data.result);
+function start(): Started {
+  const worker = new Worker(workerAddress(), { type: "module" });
+  const failure = new Promise<never>((_, reject) => {
+    worker.addEventListener("error", ({ message }) =>
+      reject(new Error(message || "the worker failed")),
+    );
   });
-  started.addEventListener("error", (event) => {
-    for (const call of waiting.values())
-      call.reject(new Error(event.message || "the worker failed"));
-    waiting.clear();
-  });
-  return started;
+  return { worker: wrap<MapWorker>(worker), failure };
 }
 
 /** Browsers start no worker of another site, where an element is used there; one that imports it will do. */
@@ -54,4 +35,24 @@ function workerAddress(): string {
   if (origin === window.location.origin) return href;
   const script = `import ${JSON.stringify(href)};`;
   return URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+}
+
+type OpenedMap = ReturnType<MapWorker["open"]>;
+
+export function openInWorker(
+  id: string,
+  source: File | string,
+  onProgress: OnProgress = () => undefined,
+): OpenedMap {
+  return inWorker((worker) => worker.open(id, source, proxy(onProgress)));
+}
+
+const opened = new Map<string, OpenedMap>();
+
+/** Opens the map at an address when it is first used. */
+export function openOnce(id: string, address: string, onProgress?: OnProgress): OpenedMap {
+  const opening = opened.get(id) ?? openInWorker(id, address, onProgress);
+  opened.set(id, opening);
+  opening.catch(() => opened.delete(id));
+  return opening;
 }

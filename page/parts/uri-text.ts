@@ -1,3 +1,5 @@
+import { toUnicode } from "punycode/punycode.es6.js";
+
 /** A piece of a text: as it is, or a character that would not be seen. */
 export interface Piece {
   readonly text: string;
@@ -43,10 +45,7 @@ export function pieces(text: string): Piece[] {
 /** Decodes the host from Punycode, and percent-encodings that are text. Reserved characters stay. */
 export function readableUri(uri: string): string {
   const host = hostOf(uri);
-  const readableHost = host
-    .split(".")
-    .map((label) => (/^xn--/i.test(label) ? (punycode(label.slice(4)) ?? label) : label))
-    .join(".");
+  const readableHost = host.split(".").map(readableLabel).join(".");
   return uri
     .replace(host, () => readableHost)
     .replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
@@ -57,6 +56,15 @@ export function readableUri(uri: string): string {
         return encoded;
       }
     });
+}
+
+/** A label decoded from Punycode, or as it is. */
+function readableLabel(label: string): string {
+  try {
+    return /^xn--/i.test(label) ? toUnicode(label.toLowerCase()) : label;
+  } catch {
+    return label;
+  }
 }
 
 function encodeByte(character: string): string {
@@ -77,41 +85,4 @@ function mixedLabel(host: string): UriText["mixed"] {
     if (scripts.length > 1) return { label, scripts };
   }
   return undefined;
-}
-
-/** Decodes a label (RFC 3492); undefined for what is not Punycode. */
-function punycode(text: string): string | undefined {
-  const split = text.lastIndexOf("-");
-  const output = Array.from(split > 0 ? text.slice(0, split) : "", (each) => each.charCodeAt(0));
-  let [code, at, bias] = [128, 0, 72];
-  let index = split > 0 ? split + 1 : 0;
-  while (index < text.length) {
-    const before = at;
-    for (let weight = 1, k = 36; ; k += 36) {
-      const digit = Number.parseInt(text[index++] ?? "", 36);
-      if (Number.isNaN(digit)) return undefined;
-      // Letters are 0 to 25, digits 26 to 35; `parseInt` has it the other way round.
-      const value = digit < 10 ? digit + 26 : digit - 10;
-      at += value * weight;
-      const least = k <= bias ? 1 : k >= bias + 26 ? 26 : k - bias;
-      if (value < least) break;
-      weight *= 36 - least;
-      if (weight > 2 ** 40) return undefined;
-    }
-    const length = output.length + 1;
-    bias = adapted(at - before, length, before === 0);
-    code += Math.floor(at / length);
-    at %= length;
-    if (code > 0x10ffff) return undefined;
-    output.splice(at++, 0, code);
-  }
-  return String.fromCodePoint(...output);
-}
-
-function adapted(delta: number, length: number, isFirst: boolean): number {
-  let rest = Math.floor(delta / (isFirst ? 700 : 2));
-  rest += Math.floor(rest / length);
-  let k = 0;
-  for (; rest > 455; k += 36) rest = Math.floor(rest / 35);
-  return k + Math.floor((36 * rest) / (rest + 38));
 }

@@ -1,11 +1,10 @@
 import type { JSX } from "preact";
-import { PARTS } from "../messages.ts";
 import { useText } from "../text.ts";
 import { type Piece, pieces, uriText } from "./uri-text.ts";
 
 /** A URI as it is, and readable below where that says more. It never runs into what is beside it. */
 function Uri({ value }: { readonly value: string }): JSX.Element {
-  const text = useText(PARTS);
+  const text = useText("parts");
   const { raw, readable, mixed } = uriText(value);
   return (
     <span class="uri">

@@ -1,15 +1,23 @@
 import type { JSX } from "preact";
-import { FIND, TIME } from "../messages.ts";
 import { PlainText } from "../parts/uri.tsx";
 import { useText } from "../text.ts";
 import { Strip } from "./strip.tsx";
-import type { ArchiveProgress } from "./use-mementos.ts";
+import type { ArchiveProgress, MementoStream } from "./use-mementos.ts";
+
+interface RowsProps {
+  readonly archives: readonly ArchiveProgress[];
+  readonly state: MementoStream["state"];
+  readonly counts: ReadonlyMap<string, readonly number[]>;
+  readonly hidden: ReadonlySet<string>;
+  readonly onToggle: (id: string) => void;
+  readonly chosen: number | undefined;
+}
 
 /** A row for every archive: its mementos over time, or why there are none. */
 export function ArchiveRows(props: RowsProps): JSX.Element {
-  const text = useText(TIME);
-  const others = props.archives.filter((each) => !hasMementos(each));
-  const holders = props.archives.filter(hasMementos);
+  const text = useText("time");
+  const holders = props.archives.filter(({ outcome }) => (outcome?.mementos ?? 0) > 0);
+  const others = props.archives.filter((each) => !holders.includes(each));
   return (
     <>
       <Rows {...props} archives={holders} />
@@ -25,29 +33,21 @@ export function ArchiveRows(props: RowsProps): JSX.Element {
   );
 }
 
-function hasMementos({ outcome }: ArchiveProgress): boolean {
-  return (outcome?.mementos ?? 0) > 0;
-}
-
-interface RowsProps {
-  readonly archives: readonly ArchiveProgress[];
-  readonly density: ReadonlyMap<string, Uint32Array>;
-  readonly hidden: ReadonlySet<string>;
-  readonly onToggle: (id: string) => void;
-  readonly chosen: number | undefined;
-}
-
-function Rows(props: RowsProps): JSX.Element {
-  const { archives, density, hidden, onToggle, chosen } = props;
-  const text = useText(TIME);
+function Rows({ archives, state, counts, hidden, onToggle, chosen }: RowsProps): JSX.Element {
+  const text = useText("time");
+  const reasons = useText("find");
+  // One scale for all: few mementos must not look like many.
+  const most = Math.max(1, ...[...counts.values()].flat());
   return (
-    <ul class="archive-rows">
+    <ul class="archive-rows plain-list">
       {archives.map((archive) => {
-        const { id, name, outcome } = archive;
+        const { id, name, reason, asked, outcome } = archive;
         const count = outcome?.mementos ?? 0;
-        const counts = density.get(id);
+        const status = statusOf(archive, state);
+        const why = outcome?.detail ?? outcome?.failure;
+        const decision = outcome === undefined && !asked ? reason : "";
         return (
-          <li key={id} class={`archive-row is-${stateOf(archive)}`}>
+          <li key={id} class={`archive-row is-${status}`}>
             <span class="archive-name">
               {count > 0 ? (
                 <label>
@@ -64,14 +64,14 @@ function Rows(props: RowsProps): JSX.Element {
               )}
             </span>
             <span class="archive-strip">
-              {counts !== undefined && count > 0 ? (
-                <Strip counts={counts} className="slim" chosen={chosen} />
+              {count > 0 ? (
+                <Strip counts={counts.get(id) ?? []} most={most} chosen={chosen} />
               ) : (
-                <Reason archive={archive} />
+                <PlainText value={why ?? reasons.find(`r-${decision}`) ?? decision} />
               )}
             </span>
             <span class="archive-count">
-              {count > 0 ? text.count("mementos", count) : <StateWord archive={archive} />}
+              {count > 0 ? text.count("mementos", count) : text(status)}
             </span>
           </li>
         );
@@ -80,26 +80,10 @@ function Rows(props: RowsProps): JSX.Element {
   );
 }
 
-type State = "hit" | "miss" | "error" | "pending" | "waiting" | "not-asked" | "dormant";
+type Status = "hit" | "miss" | "error" | "pending" | "waiting" | "not-asked" | "dormant";
 
-function stateOf({ isAsked, reason, outcome }: ArchiveProgress): State {
+function statusOf({ asked, reason, outcome }: ArchiveProgress, state: RowsProps["state"]): Status {
   if (outcome !== undefined) return outcome.result;
-  if (isAsked) return "waiting";
+  if (asked) return state === "asking" ? "waiting" : "pending";
   return reason === "dormant" ? "dormant" : "not-asked";
-}
-
-function StateWord({ archive }: { readonly archive: ArchiveProgress }): JSX.Element {
-  const text = useText(TIME);
-  return <>{text(stateOf(archive))}</>;
-}
-
-/** Why an archive has nothing to show: what it answered, or why it was not asked. */
-function Reason({ archive }: { readonly archive: ArchiveProgress }): JSX.Element {
-  const text = useText(FIND);
-  const { outcome, reason } = archive;
-  const detail = outcome?.detail ?? outcome?.failure;
-  if (detail !== undefined && detail !== null) return <PlainText value={detail} />;
-  if (outcome !== undefined || archive.isAsked) return <></>;
-  const key = `r-${reason}`;
-  return <>{key in FIND.en ? text(key as keyof (typeof FIND)["en"]) : reason}</>;
 }

@@ -1,28 +1,22 @@
 import type { JSX } from "preact";
-import { TIME } from "../messages.ts";
 import { useText } from "../text.ts";
-import type { MementoStore } from "./memento-store.ts";
+import type { Memento } from "./memento.ts";
 
-/** The TimeMap in the formats of the server, and what is shown as CSV. */
+/** The TimeMap in the formats of the server, and the mementos in the list as CSV. */
 export function Downloads(props: {
   readonly base: string;
   readonly uri: string;
-  readonly store: MementoStore;
-  readonly order: Uint32Array;
+  readonly mementos: readonly Memento[];
 }): JSX.Element {
-  const { base, uri, store, order } = props;
-  const text = useText(TIME);
+  const { base, uri, mementos } = props;
+  const text = useText("time");
   const save = (): void => {
-    const lines = ["datetime,archive,uri"];
-    for (const index of order) {
-      const { time, archive, uri: memento } = store.at(index);
-      lines.push([new Date(time).toISOString(), field(archive), field(memento)].join(","));
-    }
-    const url = URL.createObjectURL(new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = "timemap.csv";
-    link.click();
+    const rows = mementos.map(({ time, archive, uri: memento }) =>
+      [new Date(time).toISOString(), field(archive), field(memento)].join(","),
+    );
+    const content = ["datetime,archive,uri", ...rows, ""].join("\r\n");
+    const url = URL.createObjectURL(new Blob([content], { type: "text/csv" }));
+    Object.assign(document.createElement("a"), { href: url, download: "timemap.csv" }).click();
     URL.revokeObjectURL(url);
   };
   return (
@@ -33,7 +27,6 @@ export function Downloads(props: {
           key={format}
           href={`${base}/timemap/${format}/${uri}`}
           download={`timemap.${format === "link" ? "link.txt" : format}`}
-          type={TYPES[format]}
         >
           {format}
         </a>
@@ -44,12 +37,6 @@ export function Downloads(props: {
     </p>
   );
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  link: "application/link-format",
-  json: "application/json",
-  cdxj: "application/cdxj+ors",
-};
 
 /** A field of CSV (RFC 4180); spreadsheets must not take it for a formula. */
 function field(text: string): string {

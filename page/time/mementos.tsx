@@ -1,38 +1,78 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { PAGE } from "../page-data.ts";
-import { Progress, Timeline } from "./timeline.tsx";
-import { useMementos } from "./use-mementos.ts";
+import { useText } from "../text.ts";
+import { Timeline } from "./timeline.tsx";
+import { type MementoStream, useMementos } from "./use-mementos.ts";
 
-/** Browsers refuse to change the address more than some hundred times in half a minute. */
-const SETTLED_MS = 250;
-
-/** The mementos of a page in all archives of the aggregator, as they answer. */
+/** The mementos of a page in all archives of an aggregator, as they answer. */
 export function Mementos(props: {
   readonly uri: string;
+  /** What paths of the aggregator begin with. */
+  readonly base: string;
+  /** The time that is chosen at first. */
   readonly at: string | undefined;
-  readonly onChoose: (moment: string) => void;
+  readonly onChoose?: (at: string) => void;
 }): JSX.Element {
-  const { uri, at, onChoose } = props;
-  const mementos = useMementos(PAGE.base, uri);
-  const settling = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(settling.current), []);
-  const keep = (moment: string): void => {
-    clearTimeout(settling.current);
-    settling.current = setTimeout(() => onChoose(moment), SETTLED_MS);
-  };
+  const { uri, base } = props;
+  const stream = useMementos(base, uri);
   return (
     <>
-      <section class="card">
-        <Progress mementos={mementos} />
-      </section>
+      {stream.state !== "idle" && (
+        <section class="card">
+          <Progress stream={stream} />
+        </section>
+      )}
       <noscript>
         <p class="card">
-          <a href={`${PAGE.base}/timemap/link/${uri}`}>TimeMap</a>
+          <a href={`${base}/timemap/link/${uri}`}>TimeMap</a>
         </p>
       </noscript>
-      {mementos.archives.length > 0 && (
-        <Timeline uri={uri} mementos={mementos} base={PAGE.base} at={at} onChoose={keep} />
+      {stream.archives.length > 0 && <Timeline {...props} stream={stream} />}
+    </>
+  );
+}
+
+/** How many archives have answered, in a line; and what follows if there are no mementos. */
+export function Progress({ stream }: { readonly stream: MementoStream }): JSX.Element {
+  const text = useText("time");
+  const { archives, state, mementos } = stream;
+  const asked = archives.filter((archive) => archive.asked);
+  const results = asked.flatMap(({ outcome }) => outcome?.result ?? []);
+  const answered = results.filter((result) => result === "hit" || result === "miss").length;
+  const failed = results.length - answered;
+  const counts = [
+    ["unanswered", failed],
+    ["pending", asked.length - results.length],
+    ["skipped", archives.length - asked.length],
+  ] as const;
+  const parts = [
+    text.count("mementos", mementos.length),
+    text.count("answered", answered),
+    ...counts.flatMap(([stem, count]) => (count > 0 ? [text.count(stem, count)] : [])),
+  ];
+  return (
+    <>
+      <p role="status" class="progress-line">
+        {archives.length === 0 && state === "asking" ? text("asking") : parts.join(" · ")}
+      </p>
+      <progress
+        aria-label={text("asking")}
+        class={state === "asking" ? "" : "is-over"}
+        max={Math.max(1, asked.length)}
+        value={results.length}
+      />
+      {state === "failed" && (
+        <p class="fault" role="alert">
+          {text("failed")}
+        </p>
+      )}
+      {state === "done" && mementos.length === 0 && (
+        <p class="hint">
+          {failed === 0
+            ? text("none")
+            : answered === 0
+              ? text("unknown")
+              : text.count("noneFailed", failed)}
+        </p>
       )}
     </>
   );

@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
-import { TIME } from "../messages.ts";
 import { PlainText, webUri } from "../parts/uri.tsx";
-import { formatMoment, useText } from "../text.ts";
-import type { Memento } from "./memento-store.ts";
+import { useText } from "../text.ts";
+import type { Memento } from "./memento.ts";
 
 /**
  * Two mementos side by side. The frames are sandboxes: what was archived can neither reach this
@@ -14,16 +13,16 @@ export function Sides(props: {
   readonly onRemove: (memento: Memento) => void;
 }): JSX.Element {
   const { picked, nameOf, onRemove } = props;
-  const text = useText(TIME);
+  const text = useText("time");
   return (
     <section class="card" aria-label={text("sides")}>
       <h2>{text("sides")}</h2>
       <div class="sides">
         {picked.map((memento) => {
-          const moment = formatMoment(new Date(memento.time), text.language);
+          const moment = text.moment(memento.time);
           const title = `${nameOf(memento.archive)}, ${moment}`;
           return (
-            <figure key={memento.index}>
+            <figure key={memento.uri}>
               <figcaption>
                 <strong>
                   <PlainText value={nameOf(memento.archive)} />

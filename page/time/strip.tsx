@@ -1,28 +1,27 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
-/** Bars of a strip as one path: `bins` wide and 100 high. Square roots keep small counts visible. */
-function barPath(counts: Uint32Array, most: number): string {
-  let path = "";
-  for (const [bin, count] of counts.entries()) {
-    if (count === 0) continue;
-    const height = Math.max(6, 100 * Math.sqrt(count / Math.max(1, most)));
-    path += `M${bin + 0.08} 100h.84v${(-height).toFixed(1)}h-.84z`;
-  }
-  return path;
+/** Bars of a strip as one path: as wide as there are bins, and 100 high. Square roots keep small counts visible. */
+function barPath(counts: readonly number[], most: number): string {
+  const bars = counts.map((count, bin) => {
+    const height = Math.max(6, 100 * Math.sqrt(count / most)).toFixed(1);
+    return count === 0 ? "" : `M${bin + 0.08} 100h.84v-${height}h-.84z`;
+  });
+  return bars.join("");
 }
 
-/** How many mementos there are over time; where a moment is chosen, a line shows it. */
+/** How many mementos there are over time; a line marks the chosen one. Without a label it is small. */
 export function Strip(props: {
-  readonly counts: Uint32Array;
+  readonly counts: readonly number[];
+  /** The count of the highest bar. */
+  readonly most: number;
   readonly label?: string | undefined;
-  readonly className?: string | undefined;
   /** A share of the width. */
   readonly chosen?: number | undefined;
-  readonly onChoose?: ((share: number) => void) | undefined;
+  readonly onChoose?: (share: number) => void;
 }): JSX.Element {
-  const { counts, chosen, onChoose } = props;
-  const bars = useMemo(() => barPath(counts, Math.max(...counts, 1)), [counts]);
+  const { counts, most, label, chosen, onChoose } = props;
+  const bars = useMemo(() => barPath(counts, most), [counts, most]);
   const choose = ({ currentTarget, clientX }: MouseEvent): void => {
     if (!(currentTarget instanceof Element)) return;
     const { left, width } = currentTarget.getBoundingClientRect();
@@ -30,13 +29,13 @@ export function Strip(props: {
   };
   return (
     <svg
-      class={`strip ${props.className ?? ""}`}
+      class={`strip ${label === undefined ? "slim" : ""}`}
       viewBox={`0 0 ${counts.length} 100`}
       preserveAspectRatio="none"
-      role={props.label === undefined ? undefined : "img"}
-      aria-label={props.label}
-      aria-hidden={props.label === undefined ? "true" : undefined}
-      onClick={onChoose === undefined ? undefined : choose}
+      role={label === undefined ? undefined : "img"}
+      aria-label={label}
+      aria-hidden={label === undefined ? "true" : undefined}
+      onClick={choose}
     >
       <path class="strip-bars" d={bars} />
       {chosen !== undefined && (
@@ -51,23 +50,13 @@ export function Strip(props: {
 }
 
 /** The years below a strip, as many as there is room for. */
-export function Years({
-  from,
-  until,
-}: {
-  readonly from: number;
-  readonly until: number;
-}): JSX.Element {
-  const first = new Date(from).getUTCFullYear();
-  const last = new Date(until - 1).getUTCFullYear();
-  const step = Math.max(1, Math.ceil((last - first + 1) / 8));
-  const years = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+export function Years(props: { readonly from: number; readonly until: number }): JSX.Element {
+  const [first = 0, end = 0] = [props.from, props.until].map((at) => new Date(at).getUTCFullYear());
+  const step = Math.max(1, Math.ceil((end - first) / 8));
   return (
     <div class="years" aria-hidden="true">
-      {years.map((year) => (
-        <span key={year} class={(year - first) % step === 0 ? "" : "year-quiet"}>
-          {(year - first) % step === 0 ? year : ""}
-        </span>
+      {Array.from({ length: end - first }, (_, i) => (
+        <span key={i}>{i % step === 0 ? first + i : ""}</span>
       ))}
     </div>
   );

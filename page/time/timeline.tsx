@@ -1,120 +1,93 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import { TIME } from "../messages.ts";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { PlainText, webUri } from "../parts/uri.tsx";
-import { formatDay, formatMoment, useText } from "../text.ts";
+import { useText } from "../text.ts";
 import { ArchiveRows } from "./archive-rows.tsx";
 import { Calendar } from "./calendar.tsx";
 import { Downloads } from "./downloads.tsx";
+import { closest, density, type Memento, spanOf, timeOf } from "./memento.ts";
 import { MementoRows } from "./memento-list.tsx";
-import { closest, density, type Memento, momentOf } from "./memento-store.ts";
 import { Sides } from "./sides.tsx";
 import { Strip, Years } from "./strip.tsx";
-import type { Mementos } from "./use-mementos.ts";
-
-/** How far the archives are, in a line. */
-export function Progress({ mementos }: { readonly mementos: Mementos }): JSX.Element {
-  const text = useText(TIME);
-  const { archives, state, store } = mementos;
-  const asked = archives.filter(({ isAsked }) => isAsked);
-  const ended = asked.filter(({ outcome }) => outcome !== undefined).length;
-  const answered = asked.filter(({ outcome }) => isAnswer(outcome?.result)).length;
-  const failed = ended - answered;
-  const skipped = archives.length - asked.length;
-  const parts = [
-    text.count("mementos", store.count),
-    text.count("answered", answered),
-    ...(failed > 0 ? [text.count("unanswered", failed)] : []),
-    ...(asked.length > ended ? [text.count("pending", asked.length - ended)] : []),
-    ...(skipped > 0 ? [text.count("skipped", skipped)] : []),
-  ];
-  return (
-    <div class="progress">
-      <p role="status" class="progress-line">
-        {archives.length === 0 && state === "asking" ? text("asking") : parts.join(" · ")}
-      </p>
-      <progress
-        aria-label={text("asking")}
-        class={state === "asking" ? "" : "is-over"}
-        max={Math.max(1, asked.length)}
-        value={ended}
-      />
-      {state === "failed" && (
-        <p class="fault" role="alert">
-          {text("failed")}
-        </p>
-      )}
-      {state === "done" && store.count === 0 && (
-        <p class="hint">
-          {failed === 0
-            ? text("none")
-            : answered === 0
-              ? text("unknown")
-              : text.count("noneFailed", failed)}
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** Whether an archive said what it has. */
-function isAnswer(result: string | undefined): boolean {
-  return result === "hit" || result === "miss";
-}
+import type { MementoStream } from "./use-mementos.ts";
 
 const DAY_MS = 86_400_000;
+
+/** Browsers refuse to change the address more than some hundred times in half a minute. */
+const SETTLED_MS = 250;
 
 /** The mementos of a page: by archive, by day and in a list, with one of them chosen. */
 export function Timeline(props: {
   readonly uri: string;
-  readonly mementos: Mementos;
-  /** The aggregator, as its paths begin. */
+  readonly stream: MementoStream;
+  /** What paths of the aggregator begin with. */
   readonly base: string;
-  /** The chosen moment as the address has it. */
+  /** The chosen time as the address has it. */
   readonly at?: string | undefined;
-  readonly onChoose?: ((moment: string) => void) | undefined;
+  readonly onChoose?: (at: string) => void;
 }): JSX.Element {
-  const { uri, mementos, base, at, onChoose } = props;
-  const { store, version, archives } = mementos;
-  const text = useText(TIME);
+  const { uri, stream, base, at, onChoose } = props;
+  const { archives } = stream;
+  const text = useText("time");
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<readonly Memento[]>([]);
-  const [time, setTime] = useState(() => momentOf(at));
-  const order = useMemo(() => store.sorted(hidden), [store, version, hidden]);
-  // One odd date must not squeeze all others.
+  const [time, setTime] = useState(() => timeOf(at));
+  useEffect(() => {
+    if (Number.isNaN(time) || time === timeOf(at)) return undefined;
+    const timer = setTimeout(() => onChoose?.(new Date(time).toISOString()), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [time]);
+  const mementos = useMemo(
+    () => stream.mementos.filter(({ archive }) => !hidden.has(archive)),
+    [stream.mementos, hidden],
+  );
+  // One date that cannot be right must not squeeze all others.
   const charted = useMemo(() => {
-    const usual = order.filter((index) => isUsual(store.timeAt(index)));
-    return usual.length === 0 ? order : usual;
-  }, [order]);
-  const [earliest, latest] = [charted[0], charted.at(-1)].map((index) => store.timeAt(index ?? 0));
-  const span = useMemo(() => spanOf(earliest, latest), [earliest, latest]);
-  const sums = useMemo(() => density(store, charted, span), [charted, span]);
+    const usual = mementos.filter(isUsual);
+    return usual.length === 0 ? mementos : usual;
+  }, [mementos]);
+  const span = useMemo(() => spanOf(charted), [charted]);
+  const counts = useMemo(() => {
+    const ids = [...new Set(charted.map(({ archive }) => archive))];
+    const rows = ids.map((id) => charted.filter(({ archive }) => archive === id));
+    return new Map(ids.map((id, i) => [id, density(rows[i] ?? [], span)]));
+  }, [charted, span]);
+  const [earliest, latest] = [charted[0]?.time ?? 0, charted.at(-1)?.time ?? 0];
   const wanted = Number.isNaN(time) ? latest : time;
-  const place = closest(store, order, wanted);
-  const nameOf = (id: string): string => archives.find((each) => each.id === id)?.name ?? id;
-  const choose = (next: number): void => {
-    setTime(next);
-    onChoose?.(new Date(next).toISOString());
-  };
-  const chooseAt = (next: number): void => {
-    const index = order[next];
-    if (index !== undefined) choose(store.timeAt(index));
-  };
-  const pick = (memento: Memento): void =>
-    setPicked((before) =>
-      [...before.filter(({ index }) => index !== memento.index), memento].slice(-2),
-    );
-  const toggle = (id: string): void =>
-    setHidden((before) => {
-      const next = new Set(before);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
-  const share = (wanted - span.from) / (span.until - span.from);
-  const hasAny = order.length > 0;
-  const outliers = order.length - charted.length;
+  const place = closest(mementos, wanted);
+  const memento = mementos[place];
   const year = new Date(wanted).getUTCFullYear();
-  const memento = place < 0 ? undefined : store.at(order[place] ?? 0);
+  const share = (wanted - span.from) / (span.until - span.from);
+  const outliers = mementos.length - charted.length;
+  const nameOf = (id: string): string => archives.find((each) => each.id === id)?.name ?? id;
+  const chooseAt = (next: number): void => setTime(mementos[next]?.time ?? wanted);
+  const pick = (next: Memento): void =>
+    setPicked((before) => [...before.filter((each) => each !== next), next].slice(-2));
+  const toggle = (id: string): void => {
+    const next = new Set(hidden);
+    if (!next.delete(id)) next.add(id);
+    setHidden(next);
+  };
+  const step = (to: number, words: string): JSX.Element => (
+    <button
+      type="button"
+      class="quiet"
+      disabled={to < 0 || to === mementos.length}
+      onClick={() => chooseAt(to)}
+    >
+      {words}
+    </button>
+  );
+  const toYear = (to: number, label: string, arrow: string): JSX.Element => (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={label}
+      onClick={() => setTime(Date.UTC(to, 6, 1))}
+    >
+      {arrow}
+    </button>
+  );
   return (
     <>
       {memento !== undefined && (
@@ -125,36 +98,22 @@ export function Timeline(props: {
               id="at"
               type="date"
               value={new Date(wanted).toISOString().slice(0, 10)}
-              onChange={({ currentTarget }) => {
-                if (!Number.isNaN(currentTarget.valueAsNumber)) choose(currentTarget.valueAsNumber);
+              onChange={({ currentTarget: { valueAsNumber } }) => {
+                if (!Number.isNaN(valueAsNumber)) setTime(valueAsNumber);
               }}
             />
           </div>
           <p class="chosen-memento">
             <time dateTime={new Date(memento.time).toISOString()}>
-              {formatMoment(new Date(memento.time), text.language)} UTC
+              {text.moment(memento.time)} UTC
             </time>
             <span>
               <PlainText value={nameOf(memento.archive)} />
             </span>
           </p>
           <div class="chosen-actions">
-            <button
-              type="button"
-              class="quiet"
-              disabled={place === 0}
-              onClick={() => chooseAt(place - 1)}
-            >
-              ← {text("previous")}
-            </button>
-            <button
-              type="button"
-              class="quiet"
-              disabled={place === order.length - 1}
-              onClick={() => chooseAt(place + 1)}
-            >
-              {text("next")} →
-            </button>
+            {step(place - 1, `← ${text("previous")}`)}
+            {step(place + 1, `${text("next")} →`)}
             <a class="button" href={webUri(memento.uri)} rel="noreferrer">
               {text("open")}
             </a>
@@ -165,32 +124,25 @@ export function Timeline(props: {
         </section>
       )}
       <section class="card" aria-label={text("archives")}>
-        {hasAny && (
+        {memento !== undefined && (
           <div class="overview">
-            <p class="strip-most">
-              {text(span.isQuarters ? "mostQuarter" : "mostMonth", {
-                count: Math.max(...sums.all),
-              })}
-            </p>
-            <Strip
-              counts={sums.all}
-              label={text("strip", {
-                from: formatDay(new Date(earliest), text.language),
-                until: formatDay(new Date(latest), text.language),
-              })}
-              chosen={share}
-              onChoose={(next) => choose(span.from + next * (span.until - span.from))}
+            <Overview
+              mementos={charted}
+              span={span}
+              label={text("strip", { from: text.day(earliest), until: text.day(latest) })}
+              share={share}
+              onChoose={setTime}
             />
             <input
               type="range"
               class="moment"
               aria-label={text("slider")}
-              aria-valuetext={formatDay(new Date(wanted), text.language)}
+              aria-valuetext={text.day(wanted)}
               min={span.from}
               max={span.until}
               step={DAY_MS}
               value={wanted}
-              onInput={({ currentTarget }) => choose(currentTarget.valueAsNumber)}
+              onInput={({ currentTarget }) => setTime(currentTarget.valueAsNumber)}
             />
             <Years from={span.from} until={span.until} />
           </div>
@@ -199,57 +151,44 @@ export function Timeline(props: {
         <h2>{text("archives")}</h2>
         <ArchiveRows
           archives={archives}
-          density={sums.byArchive}
+          state={stream.state}
+          counts={counts}
           hidden={hidden}
           onToggle={toggle}
-          chosen={hasAny ? share : undefined}
+          chosen={memento === undefined ? undefined : share}
         />
       </section>
       {picked.length > 0 && (
         <Sides
           picked={picked}
           nameOf={nameOf}
-          onRemove={(gone) => setPicked(picked.filter(({ index }) => index !== gone.index))}
+          onRemove={(gone) => setPicked(picked.filter((each) => each !== gone))}
         />
       )}
-      {hasAny && (
+      {memento !== undefined && (
         <div class="columns">
           <section class="card">
-            <div class="year-head">
+            <div class="card-head">
               <h2>
                 {text("calendar")} {year}
               </h2>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={text("earlier")}
-                onClick={() => choose(Date.UTC(year - 1, 6, 1))}
-              >
-                ←
-              </button>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={text("later")}
-                onClick={() => choose(Date.UTC(year + 1, 6, 1))}
-              >
-                →
-              </button>
+              <div class="switch">
+                {toYear(year - 1, text("earlier"), "←")}
+                {toYear(year + 1, text("later"), "→")}
+              </div>
             </div>
-            <Calendar store={store} order={order} year={year} time={wanted} onChoose={choose} />
+            <Calendar mementos={mementos} year={year} time={wanted} onChoose={setTime} />
           </section>
           <section class="card">
             <h2>{text("list")}</h2>
             <MementoRows
-              store={store}
-              order={order}
+              mementos={mementos}
               nameOf={nameOf}
               place={place}
               onChoose={chooseAt}
               onPick={pick}
-              picked={picked}
             />
-            <Downloads base={base} uri={uri} store={store} order={order} />
+            <Downloads base={base} uri={uri} mementos={mementos} />
           </section>
         </div>
       )}
@@ -257,19 +196,35 @@ export function Timeline(props: {
   );
 }
 
-/** Whole years around all mementos, in parts of equal length: months, or longer where there are many. */
-function spanOf(
-  first: number,
-  last: number,
-): { from: number; until: number; bins: number; isQuarters: boolean } {
-  const from = Date.UTC(new Date(first).getUTCFullYear(), 0, 1);
-  const until = Date.UTC(new Date(last).getUTCFullYear() + 1, 0, 1);
-  const years = new Date(until).getUTCFullYear() - new Date(from).getUTCFullYear();
-  const isQuarters = years > 12;
-  return { from, until, bins: years * (isQuarters ? 4 : 12), isQuarters };
+/** The mementos of all archives over time. */
+function Overview(props: {
+  readonly mementos: readonly Memento[];
+  readonly span: ReturnType<typeof spanOf>;
+  readonly label: string;
+  readonly share: number;
+  readonly onChoose: (time: number) => void;
+}): JSX.Element {
+  const { mementos, span, label, share, onChoose } = props;
+  const text = useText("time");
+  const all = useMemo(() => density(mementos, span), [mementos, span]);
+  const most = Math.max(...all);
+  return (
+    <>
+      <p class="strip-most">
+        {text(span.isQuarters ? "mostQuarter" : "mostMonth", { count: most })}
+      </p>
+      <Strip
+        counts={all}
+        most={most}
+        label={label}
+        chosen={share}
+        onChoose={(next) => onChoose(span.from + next * (span.until - span.from))}
+      />
+    </>
+  );
 }
 
 /** The Web began in 1991; mementos are not of tomorrow. */
-function isUsual(time: number): boolean {
+function isUsual({ time }: Memento): boolean {
   return time >= Date.UTC(1990, 0, 1) && time <= Date.now() + DAY_MS;
 }

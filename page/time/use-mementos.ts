@@ -1,122 +1,80 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { type MementoChunk, MementoStore } from "./memento-store.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { ArchiveDecision } from "../find/ask.ts";
+import { type Memento, type MementoChunk, mementosOf } from "./memento.ts";
 
-/** One archive as the server tells about it. */
-export interface ArchiveProgress {
-  readonly id: string;
-  readonly name: string;
-  readonly isAsked: boolean;
-  /** Why it is asked, or not. */
-  readonly reason: string;
-  readonly key: string | null;
-  /** What it answered; undefined while it has not. */
-  readonly outcome?: ArchiveOutcome | undefined;
-}
-
+/** What became of the request to an archive. */
 interface ArchiveOutcome {
   readonly result: "hit" | "miss" | "error" | "pending";
   readonly mementos: number;
-  readonly ms: number;
-  /** Where the answer came from, if not from the archive itself. */
-  readonly origin: string | null;
   readonly failure: string | null;
   readonly detail: string | null;
 }
 
-export interface Mementos {
-  readonly store: MementoStore;
-  /** Changes with every part that comes. */
-  readonly version: number;
-  readonly archives: readonly ArchiveProgress[];
-  readonly state: "idle" | "asking" | "done" | "failed";
+/** An archive, whether it is queried and why, and its answer once there is one. */
+export interface ArchiveProgress extends ArchiveDecision {
+  readonly outcome?: ArchiveOutcome | undefined;
 }
 
-interface Decided {
-  readonly archives: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly asked: boolean;
-    readonly reason: string;
-    readonly key: string | null;
-  }[];
+export interface MementoStream {
+  /** The oldest first. */
+  readonly mementos: readonly Memento[];
+  readonly archives: readonly ArchiveProgress[];
+  /** `idle` before there is a script that asks. */
+  readonly state: "idle" | "asking" | "done" | "failed";
 }
 
 /** What the server sends, by the names of events. */
 interface Events {
-  readonly decided: Decided;
+  readonly decided: { readonly archives: readonly ArchiveDecision[] };
   readonly mementos: MementoChunk;
   readonly archive: ArchiveOutcome & { readonly archive: string };
   readonly done: unknown;
 }
 
-const IDLE: Mementos = {
-  store: new MementoStore(),
-  version: 0,
-  archives: [],
-  state: "idle",
-};
+const IDLE: MementoStream = { mementos: [], archives: [], state: "idle" };
 
-/** Parts that come within a tenth of a second are shown together. */
-const SHOWN_EVERY_MS = 100;
+/** Events within a tenth of a second are drawn together. */
+const DRAWN_EVERY_MS = 100;
 
 /** The mementos of a page, as archives answer an aggregator, whose paths begin with `base`. */
-export function useMementos(base: string, uri: string): Mementos {
-  const [shown, setShown] = useState(IDLE);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+export function useMementos(base: string, uri: string): MementoStream {
+  const [stream, setStream] = useState(IDLE);
   useEffect(() => {
-    if (uri === "") {
-      setShown(IDLE);
-      return undefined;
-    }
-    let now: Mementos = { ...IDLE, store: new MementoStore(), state: "asking" };
-    setShown(now);
-    const change = (next: Partial<Mementos>): void => {
-      now = { ...now, ...next, version: now.version + 1 };
-      timer.current ??= setTimeout(() => {
-        timer.current = undefined;
-        setShown(now);
-      }, SHOWN_EVERY_MS);
+    let now: MementoStream = { ...IDLE, state: "asking" };
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setStream(now);
+    const change = (next: Partial<MementoStream>): void => {
+      now = { ...now, ...next };
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        now = { ...now, mementos: now.mementos.toSorted((a, b) => a.time - b.time) };
+        setStream(now);
+      }, DRAWN_EVERY_MS);
     };
     const source = new EventSource(`${base}/stream/${encodeURIComponent(uri)}`);
+    const end = (state: MementoStream["state"]): void => {
+      source.close();
+      change({ state });
+    };
     const listen = <Name extends keyof Events>(
       name: Name,
       take: (data: Events[Name]) => void,
     ): void =>
       source.addEventListener(name, ({ data }) => take(JSON.parse(String(data)) as Events[Name])); // our own server's
-    listen("decided", ({ archives }) =>
-      change({
-        archives: archives.map(({ id, name, asked, reason, key }) => ({
-          id,
-          name,
-          isAsked: asked,
-          reason,
-          key,
-        })),
-      }),
-    );
-    listen("mementos", (chunk) => {
-      now.store.add(chunk);
-      change({});
-    });
+    listen("decided", ({ archives }) => change({ archives }));
+    listen("mementos", (chunk) => change({ mementos: [...now.mementos, ...mementosOf(chunk)] }));
     listen("archive", ({ archive, ...outcome }) =>
       change({
         archives: now.archives.map((each) => (each.id === archive ? { ...each, outcome } : each)),
       }),
     );
-    listen("done", () => {
-      source.close();
-      change({ state: "done" });
-    });
-    source.addEventListener("error", () => {
-      // Asking again by itself would bother every archive.
-      source.close();
-      change({ state: "failed" });
-    });
+    listen("done", () => end("done"));
+    // Reconnecting would query every archive again.
+    source.addEventListener("error", () => end("failed"));
     return () => {
       source.close();
-      clearTimeout(timer.current);
-      timer.current = undefined;
+      clearTimeout(timer);
     };
   }, [base, uri]);
-  return shown;
+  return stream;
 }

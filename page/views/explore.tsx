@@ -1,9 +1,8 @@
 import type { JSX } from "preact";
 import { Explorer } from "../explore/explorer.tsx";
-import { visible } from "../explore/part-label.ts";
-import { exploreMap, type PageMap, useMaps } from "../maps/map-list.ts";
+import { shortened, visible } from "../explore/part-label.ts";
+import { exploreMap, useMaps } from "../maps/map-list.ts";
 import { OpenMaps } from "../maps/map-picker.tsx";
-import { EXPLORE } from "../messages.ts";
 import { PAGE } from "../page-data.ts";
 import { hrefOf, navigate } from "../router.ts";
 import { useText } from "../text.ts";
@@ -11,18 +10,15 @@ import type { ViewProps } from "../views.ts";
 
 /** Explore: the holdings of a map as a tree. */
 export default function Explore({ params }: ViewProps): JSX.Element {
-  const text = useText(EXPLORE);
+  const text = useText("explore");
   const maps = useMaps();
   const wanted = params.get("map");
-  const known = maps.find(({ id }) => id === wanted);
-  const map = known ?? (wanted === null ? maps[0] : undefined);
-  const prefix = params.get("prefix") ?? "";
-  const search = params.get("search") ?? "";
-  const address = (next: string, words?: string): string =>
+  const map = wanted === null ? maps[0] : maps.find(({ id }) => id === wanted);
+  const address = (prefix: string, search?: string): string =>
     hrefOf(PAGE, "explore", {
       map: maps.length > 1 || map?.isOwn ? map?.id : undefined,
-      prefix: next,
-      search: words,
+      prefix,
+      search,
     });
   return (
     <>
@@ -34,34 +30,32 @@ export default function Explore({ params }: ViewProps): JSX.Element {
             {text("map")}
             <select
               value={map?.id ?? ""}
-              onChange={({ currentTarget }) =>
-                navigate(hrefOf(PAGE, "explore", { map: currentTarget.value }))
-              }
+              onChange={({ currentTarget }) => explore(currentTarget.value)}
             >
               {map === undefined && <option value="">–</option>}
               {maps.map(({ id, name }) => (
                 <option key={id} value={id}>
-                  {visible(name).slice(0, 120)}
+                  {shortened(visible(name), 120)}
                 </option>
               ))}
             </select>
           </label>
         )}
-        <OpenMaps onOpened={exploreOpened} isLarge={maps.length === 0} />
+        <OpenMaps onOpened={({ id }) => explore(id)} isLarge={maps.length === 0} />
       </div>
       {map === undefined && wanted !== null && (
         <p class="fault" role="alert">
-          {text("unknownMap", { name: visible(wanted).slice(0, 120) })}
+          {text("unknownMap", { name: shortened(visible(wanted), 120) })}
         </p>
       )}
       {map !== undefined && (
         <Explorer
-          source={map.id}
+          key={map.id}
           name={map.name}
           load={(options, onProgress) => exploreMap(map, options, onProgress)}
-          prefix={prefix}
-          search={search}
-          onGo={(next, words) => navigate(address(next, words))}
+          prefix={params.get("prefix") ?? ""}
+          search={params.get("search") ?? ""}
+          onGo={(prefix, search) => navigate(address(prefix, search))}
           hrefOf={address}
         />
       )}
@@ -69,6 +63,6 @@ export default function Explore({ params }: ViewProps): JSX.Element {
   );
 }
 
-function exploreOpened({ id }: PageMap): void {
-  navigate(hrefOf(PAGE, "explore", { map: id }));
+function explore(map: string): void {
+  navigate(hrefOf(PAGE, "explore", { map }));
 }

@@ -1,14 +1,12 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type PastedAddress, pastedAddress } from "../../src/http/original-uri.ts";
-import { ask, askedBefore, askPath, type Finding } from "../find/ask.ts";
+import { answeredLookup, type Finding, lookUp, lookupPath } from "../find/ask.ts";
 import { Findings, Legend, Summary } from "../find/findings.tsx";
 import { type PageMap, useMaps } from "../maps/map-list.ts";
 import { OpenMaps } from "../maps/map-picker.tsx";
-import { FIND } from "../messages.ts";
 import { PAGE } from "../page-data.ts";
 import { PlainText, UriNote } from "../parts/uri.tsx";
-import { UrlForm } from "../parts/url-form.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { useText } from "../text.ts";
 import { Mementos } from "../time/mementos.tsx";
@@ -34,37 +32,26 @@ function addressOf(text: string): PastedAddress | undefined {
 
 export function needs(params: URLSearchParams): readonly string[] {
   const address = addressOf(params.get("url") ?? "");
-  const path = address === undefined ? undefined : askPath(address.uri);
+  const path = address && lookupPath(address.uri);
   return path === undefined ? [] : [path];
 }
 
-/**
- * Search: which archives hold a page, by their maps, as it is typed; and from an aggregator, once it is
- * submitted, its mementos.
- */
-export default function Search({ params }: ViewProps): JSX.Element {
-  const text = useText(FIND);
-  const maps = useMaps();
-  const asked = params.get("url") ?? "";
-  const [typed, setTyped] = useState(asked);
-  const address = addressOf(typed);
-  const uri = address?.uri;
+/** What maps say of a page; at first what the server rendered. */
+function useAnswer(uri: string | undefined, maps: readonly PageMap[]): Answer | undefined {
   const [answer, setAnswer] = useState<Answer | undefined>(() => {
-    const findings = uri === undefined ? undefined : askedBefore(uri);
+    const findings = uri === undefined ? undefined : answeredLookup(uri);
     return uri === undefined || findings === undefined ? undefined : { uri, findings };
   });
-  useEffect(() => setTyped(asked), [asked]);
   useEffect(() => {
     if (uri === undefined) {
       setAnswer(undefined);
       return undefined;
     }
-    if (answer?.uri === uri && answer.findings.length > 0 && maps.every(({ isOwn }) => !isOwn)) {
-      return undefined;
-    }
+    const isKnown = answer?.uri === uri && answer.findings.length > 0;
+    if (isKnown && maps.every(({ isOwn }) => !isOwn)) return undefined;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      ask(uri, stop.signal).then(
+      lookUp(uri, stop.signal).then(
         (findings) => setAnswer({ uri, findings }),
         (error: unknown) => {
           const fault = error instanceof Error ? error.message : String(error);
@@ -77,20 +64,55 @@ export default function Search({ params }: ViewProps): JSX.Element {
       stop.abort();
     };
   }, [uri, maps]);
+  return answer;
+}
+
+/**
+ * Search: which archives hold a page, by their maps, as it is typed; and from an aggregator, once it is
+ * submitted, its mementos.
+ */
+export default function Search({ params }: ViewProps): JSX.Element {
+  const text = useText("find");
+  const maps = useMaps();
+  const asked = params.get("url") ?? "";
+  const [typed, setTyped] = useState(asked);
+  useEffect(() => setTyped(asked), [asked]);
+  const uri = addressOf(typed)?.uri;
+  const answer = useAnswer(uri, maps);
   const submitted = addressOf(asked);
+  const isSubmitted = answer?.uri === submitted?.uri;
   const isAggregator = PAGE.service === "aggregator";
   return (
     <>
       <h1>{text(isAggregator || maps.length > 1 ? "title" : "titleOne")}</h1>
       <section class="card find-card" aria-label={text("button")}>
-        <UrlForm
-          label={text("label")}
-          button={text("button")}
-          value={typed}
+        <form
           action={hrefOf(PAGE, "search")}
-          onType={setTyped}
-          onSubmit={() => navigate(hrefOf(PAGE, "search", { url: typed.trim() }))}
-        />
+          method="get"
+          role="search"
+          onSubmit={(event) => {
+            event.preventDefault();
+            navigate(hrefOf(PAGE, "search", { url: typed.trim() }));
+          }}
+        >
+          <label for="url">{text("label")}</label>
+          <input
+            id="url"
+            name="url"
+            type="text"
+            inputMode="url"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            maxLength={8192}
+            required
+            dir="ltr"
+            placeholder="https://example.org/news"
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+          <button type="submit">{text("button")}</button>
+        </form>
         {typed.trim() === "" ? (
           <p class="hint">{text(isAggregator ? "hintAsks" : "hint")}</p>
         ) : (
@@ -105,9 +127,9 @@ export default function Search({ params }: ViewProps): JSX.Element {
             <p class="fault">{text("failed", { reason: answer.fault })}</p>
           )}
           {answer !== undefined && <Summary findings={answer.findings} />}
-          {answer !== undefined && !isAggregator && <Findings findings={answer.findings} />}
         </div>
-        {isAggregator && answer !== undefined && submitted?.uri !== answer.uri && (
+        {answer !== undefined && !isAggregator && <Findings findings={answer.findings} />}
+        {isAggregator && answer !== undefined && !isSubmitted && (
           <p class="hint">{text("submit")}</p>
         )}
       </section>
@@ -115,12 +137,13 @@ export default function Search({ params }: ViewProps): JSX.Element {
         <Mementos
           key={submitted.uri}
           uri={submitted.uri}
+          base={PAGE.base}
           at={params.get("at") ?? submitted.datetime}
           onChoose={(at) => navigate(hrefOf(PAGE, "search", { url: asked, at }), { replace: true })}
         />
       )}
       {isAggregator && answer !== undefined && (
-        <details class="card quiet" open={submitted?.uri !== answer.uri}>
+        <details class="card quiet" open={!isSubmitted}>
           <summary>{text("why")}</summary>
           <Findings findings={answer.findings} />
         </details>
@@ -144,36 +167,33 @@ export default function Search({ params }: ViewProps): JSX.Element {
   );
 }
 
-/** The archives or maps that are asked, before anything is. */
+/** The archives of an aggregator, or the maps of a publisher. */
 function AtHand({ maps }: { readonly maps: readonly PageMap[] }): JSX.Element | null {
-  const text = useText(FIND);
-  const rows =
-    PAGE.service === "aggregator"
-      ? PAGE.archives.map(({ id, name, hasMap }) => ({
-          id,
-          name: <PlainText value={name} />,
-          note: text(hasMap ? "hasMap" : "hasNoMap"),
-        }))
-      : maps.map(({ id, name, rows: keys }) => ({
-          id,
-          name: (
-            <a href={hrefOf(PAGE, "explore", { map: id })}>
-              <PlainText value={name} />
-            </a>
-          ),
-          note: text.count("keys", keys),
-        }));
-  if (rows.length === 0) return null;
-  const stem = PAGE.service === "aggregator" ? "archivesHere" : "mapsHere";
+  const text = useText("find");
+  const isAggregator = PAGE.service === "aggregator";
+  const all = isAggregator ? PAGE.archives : maps;
+  if (all.length === 0) return null;
   return (
     <section class="card">
-      <h2>{text.count(stem, rows.length)}</h2>
-      <ul class="at-hand">
-        {rows.map(({ id, name, note }) => (
-          <li key={id}>
-            {name} <small>{note}</small>
-          </li>
-        ))}
+      <h2>{text.count(isAggregator ? "archivesHere" : "mapsHere", all.length)}</h2>
+      <ul class="at-hand plain-list">
+        {all.map((each) => {
+          const name = <PlainText value={each.name} />;
+          return (
+            <li key={each.id}>
+              {"hasMap" in each ? (
+                name
+              ) : (
+                <a href={hrefOf(PAGE, "explore", { map: each.id })}>{name}</a>
+              )}{" "}
+              <small>
+                {"hasMap" in each
+                  ? text(each.hasMap ? "hasMap" : "hasNoMap")
+                  : text.count("keys", each.records)}
+              </small>
+            </li>
+          );
+        })}
       </ul>
     </section>
   );
@@ -181,7 +201,7 @@ function AtHand({ maps }: { readonly maps: readonly PageMap[] }): JSX.Element | 
 
 /** How to find from anywhere: a bookmarklet, and the search engines of the browser. */
 function Install(): JSX.Element {
-  const text = useText(FIND);
+  const text = useText("find");
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     // A link that runs a script is refused in markup by libraries; this one is only dragged.

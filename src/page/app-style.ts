@@ -5,8 +5,6 @@ import { THEME_STYLE } from "./tokens.ts";
 export const APP_STYLE: string = `${PAGE_STYLE}${THEME_STYLE}
 html { scroll-padding-top: 4.5rem; }
 .frame { max-width: 76rem; }
-.skip { position: absolute; left: .5rem; top: -4rem; z-index: 9; padding: .5rem 1rem; border-radius: var(--radius-s); background: var(--card); }
-.skip:focus { top: .5rem; }
 .bar { border-bottom: 1px solid var(--line); background: var(--card); }
 .bar .frame { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.5rem; min-height: 3.5rem; }
 .brand { display: flex; align-items: center; gap: .6rem; max-width: 18rem; padding: .4rem 0; color: var(--ink); font: 600 1.05rem/1.25 var(--serif); text-decoration: none; }
@@ -32,6 +30,7 @@ main > h1 { font-size: clamp(1.6rem, 4vw, 2.2rem); }
 .not-held { background: var(--no-paper); color: var(--no); }
 .not-known { background: var(--calm); color: var(--calm-ink); }
 details.card { margin-top: 0; }
+input[type=checkbox] { flex: none; width: 1.1rem; height: 1.1rem; margin: 0; accent-color: var(--accent); }
 button.quiet, a.button { flex: none; padding: .45rem .9rem; border: 1px solid var(--line); border-radius: var(--radius-s); background: var(--card); color: var(--ink); font: 500 .9rem/1.4 var(--sans); text-decoration: none; }
 button.quiet:hover { border-color: var(--soft); filter: none; }
 button.quiet[aria-pressed=true] { border-color: var(--accent); background: var(--yes-paper); color: var(--yes); font-weight: 600; }
@@ -41,10 +40,7 @@ a.button { border-color: var(--accent); background: var(--accent); color: var(--
 .card-head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .75rem; }
 .card-head h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .7rem; margin: 0; overflow-wrap: anywhere; }
 .switch { display: flex; flex-wrap: wrap; gap: .4rem; }
-.switch + * { margin-top: .75rem; }
-.card-head .switch + * { margin-top: 0; }
-.scroller { overflow-x: auto; }
-.scroller:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+.scroller:focus-visible, .rows:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 .uri-note { margin: .2rem 0 .7rem; color: var(--soft); font-size: var(--text-s); }
 .uri { overflow-wrap: anywhere; }
 .uri-raw, .uri-readable bdi { font-family: var(--mono); font-size: .95em; }
@@ -70,5 +66,5 @@ mark.unseen { padding: 0 .3em; border: 1px solid var(--no); border-radius: .2em;
   .settings-bar select { max-width: 5.6rem; padding: .3rem .2rem; }
 }
 @media (prefers-reduced-motion: reduce) { *, ::before, ::after { animation-duration: 1ms !important; transition-duration: 1ms !important; scroll-behavior: auto !important; } }
-@media print { .bar nav, .skip, .settings-bar { display: none; } .bar { border: 0; } }
+@media print { .bar nav, .settings-bar { display: none; } .bar { border: 0; } }
 `;

@@ -1,42 +1,38 @@
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, it } from "vitest";
-import { MementoStore } from "../../page/time/memento-store.ts";
-import { Progress, Timeline } from "../../page/time/timeline.tsx";
-import type { ArchiveProgress, Mementos } from "../../page/time/use-mementos.ts";
+import { mementosOf } from "../../page/time/memento.ts";
+import { Progress } from "../../page/time/mementos.tsx";
+import { Timeline } from "../../page/time/timeline.tsx";
+import type { ArchiveProgress, MementoStream } from "../../page/time/use-mementos.ts";
 
 type Result = NonNullable<ArchiveProgress["outcome"]>["result"];
 
-function mementos(
+function streamOf(
   results: readonly (Result | undefined)[],
   datetimes: readonly number[] = [],
-): Mementos {
-  const store = new MementoStore();
-  store.add({
-    archive: "a0",
-    patterns: ["http://a/{}"],
-    rows: datetimes.flatMap((datetime) => [datetime, 0]),
-  });
+): MementoStream {
+  const rows = datetimes.flatMap((datetime) => [datetime, 0]);
+  const mementos = mementosOf({ archive: "a0", patterns: ["http://a/{}"], rows });
   const archives = results.map((result, i): ArchiveProgress => ({
     id: `a${i}`,
     name: `Archive ${i}`,
-    isAsked: result !== undefined,
+    asked: result !== undefined,
     reason: result === undefined ? "not-in-map" : "no-map",
     key: null,
+    frequency: null,
     outcome: result && {
       result,
       mementos: result === "hit" ? datetimes.length : 0,
-      ms: 1,
-      origin: null,
       failure: null,
       detail: result === "error" ? "status 503" : null,
     },
   }));
-  return { store, version: 1, archives, state: "done" };
+  return { mementos, archives, state: "done" };
 }
 
 const progress = (results: readonly (Result | undefined)[]): string =>
-  renderToString(h(Progress, { mementos: mementos(results) }));
+  renderToString(h(Progress, { stream: streamOf(results) }));
 
 describe("what the page says of archives", () => {
   it("says that none has it only if all answered", () => {
@@ -54,7 +50,7 @@ describe("what the page says of archives", () => {
     const page = renderToString(
       h(Timeline, {
         uri: "http://a/",
-        mementos: mementos(["hit", "error"], [20050101000000, 20150101000000, 20990101000000]),
+        stream: streamOf(["hit", "error"], [20050101000000, 20150101000000, 20990101000000]),
         base: "",
       }),
     );

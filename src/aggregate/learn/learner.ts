@@ -1,5 +1,5 @@
 import { MementoMapError } from "../../errors.ts";
-import { type LearntReason, learntReasonText } from "../../page/learnt-reason.ts";
+import { type LearntReason, learntReasonText } from "./learnt-reason.ts";
 import { Answers, hashOf, KNOWN, PrefixCounts, type Table } from "./counts.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
 import { chanceOf, HitModel, type Prior } from "./model.ts";

@@ -4,7 +4,7 @@ import {
   type LearntReason,
   learntReasonText,
   readLearntReason,
-} from "../../src/page/learnt-reason.ts";
+} from "../../../src/aggregate/learn/learnt-reason.ts";
 
 const reasons: fc.Arbitrary<LearntReason> = fc.oneof(
   fc.record({ kind: fc.constantFrom("had-it" as const, "lacked-it" as const, "unknown" as const) }),

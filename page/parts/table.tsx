@@ -1,0 +1,92 @@
+import type { ComponentChildren, JSX } from "preact";
+
+export interface Column<Row> {
+  /** Its heading; a table whose columns have none has no head. */
+  readonly name: string;
+  readonly class?: string | undefined;
+  readonly cell: (row: Row) => ComponentChildren;
+}
+
+/** The order of a table that readers can sort. */
+export interface TableOrder {
+  /** The column that it is sorted by. */
+  readonly name?: string | undefined;
+  readonly isUp: boolean;
+  readonly onSort: (name: string) => void;
+}
+
+/** A table whose first column names the rows. With a label it scrolls in a box of its own. */
+export function Table<Row>(props: {
+  readonly class?: string;
+  readonly label?: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly order?: TableOrder;
+}): JSX.Element {
+  const { label, columns, rows, order } = props;
+  const table = (
+    <table class={props.class}>
+      {columns.some(({ name }) => name !== "") && (
+        <thead>
+          <tr>
+            {columns.map(({ name, class: style }, place) => (
+              <Heading key={place} name={name} style={style} order={order} />
+            ))}
+          </tr>
+        </thead>
+      )}
+      <tbody>
+        {rows.map((row, i) => (
+          <tr key={i}>
+            {columns.map(({ name, class: style, cell }, place) =>
+              place === 0 ? (
+                <th key={place} scope="row" class={style}>
+                  {cell(row)}
+                </th>
+              ) : (
+                <td key={place} class={style} data-label={name}>
+                  {cell(row)}
+                </td>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+  if (label === undefined) return table;
+  return (
+    <div class="scroller" tabIndex={0} role="region" aria-label={label}>
+      {table}
+    </div>
+  );
+}
+
+function Heading(props: {
+  readonly name: string;
+  readonly style: string | undefined;
+  readonly order: TableOrder | undefined;
+}): JSX.Element {
+  const { name, style, order } = props;
+  if (order === undefined) {
+    return (
+      <th scope="col" class={style}>
+        {name}
+      </th>
+    );
+  }
+  const { isUp, onSort } = order;
+  const isSorted = order.name === name;
+  return (
+    <th
+      scope="col"
+      class={style}
+      aria-sort={isSorted ? (isUp ? "ascending" : "descending") : undefined}
+    >
+      <button type="button" class="sorter" onClick={() => onSort(name)}>
+        {name}
+        <span aria-hidden="true">{isSorted ? (isUp ? " ↑" : " ↓") : ""}</span>
+      </button>
+    </th>
+  );
+}
