@@ -143,7 +143,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(error: unknown): void {
-    this.end(networkFailure(error, this.#request.url).error);
+    this.end(networkFailure(error, this.#request.url));
   }
 
   onRequestStart(controller: Controller): void {

@@ -1,5 +1,3 @@
-import type { HttpRequest } from "./reply.ts";
-
 /** How grave an event is. */
 export type Level = "info" | "error";
 
@@ -16,24 +14,6 @@ export interface RequestEntry {
   /** Headers as sent; undefined for those that were not. */
   readonly userAgent: string | undefined;
   readonly referer: string | undefined;
-}
-
-/** What is noted about a request that was answered. */
-export function requestEntry(
-  { method, target, httpVersion, headers }: HttpRequest,
-  { status, bytes, ms, remote }: Pick<RequestEntry, "status" | "bytes" | "ms" | "remote">,
-): RequestEntry {
-  return {
-    method,
-    target,
-    status,
-    bytes,
-    ms: Math.round(ms * 1000) / 1000,
-    remote,
-    httpVersion,
-    userAgent: headers["user-agent"],
-    referer: headers.referer,
-  };
 }
 
 /** Where a server says what it does. */

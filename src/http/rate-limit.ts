@@ -16,11 +16,12 @@
  * ```
  */
 export class RateLimit {
-  readonly #perSecond: number;
+  readonly #msPerRequest: number;
   readonly #burst: number;
   readonly #maxAddresses: number;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  /** When the bucket of each network is full again. */
+  readonly #fullAt = new Map<string, number>();
 
   constructor(options: {
     readonly perSecond: number;
@@ -29,7 +30,7 @@ export class RateLimit {
     readonly maxAddresses?: number;
     readonly now?: () => number;
   }) {
-    this.#perSecond = options.perSecond;
+    this.#msPerRequest = 1000 / options.perSecond;
     this.#burst = Math.max(1, options.burst ?? 2 * options.perSecond);
     this.#maxAddresses = options.maxAddresses ?? 10_000;
     this.#now = options.now ?? (() => performance.now());
@@ -37,31 +38,15 @@ export class RateLimit {
 
   /** Seconds to wait before a request may be made; 0 when it may be made now. */
   take(address: string): number {
-    const bucket = this.#bucketOf(address);
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond;
-    bucket.tokens -= 1;
-    return 0;
-  }
-
-  /** The bucket of an address as it is now. */
-  #bucketOf(address: string): { tokens: number; at: number } {
     const key = networkOf(address);
     const now = this.#now();
-    const bucket = this.#buckets.get(key) ?? this.#add(key, now);
-    const gained = ((now - bucket.at) / 1000) * this.#perSecond;
-    bucket.tokens = Math.min(this.#burst, bucket.tokens + gained);
-    bucket.at = now;
-    return bucket;
-  }
-
-  #add(key: string, now: number): { tokens: number; at: number } {
-    if (this.#buckets.size >= this.#maxAddresses) {
-      const [oldest] = this.#buckets.keys();
-      if (oldest !== undefined) this.#buckets.delete(oldest);
-    }
-    const bucket = { tokens: this.#burst, at: now };
-    this.#buckets.set(key, bucket);
-    return bucket;
+    const missingMs = Math.max(0, (this.#fullAt.get(key) ?? now) - now);
+    const waitMs = missingMs - (this.#burst - 1) * this.#msPerRequest;
+    if (waitMs > 0) return waitMs / 1000;
+    this.#fullAt.set(key, now + missingMs + this.#msPerRequest);
+    const [oldest] = this.#fullAt.keys();
+    if (this.#fullAt.size > this.#maxAddresses && oldest !== undefined) this.#fullAt.delete(oldest);
+    return 0;
   }
 }
 

@@ -3,7 +3,7 @@ import { isMementoMapError, type MementoMapError } from "../errors.ts";
 import { compressedReply } from "./compress.ts";
 import { type ClientView, TrustedProxies } from "./forwarded.ts";
 import type { RequestHandler } from "./listen.ts";
-import { type Log, requestEntry, SILENT_LOG } from "./log.ts";
+import { type Log, SILENT_LOG } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import {
@@ -281,7 +281,18 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
   ): void {
     const ms = performance.now() - startedAt;
     this.metrics.request({ route, status, bytes, seconds: ms / 1000 });
-    this.#log.request?.(requestEntry(request, { status, bytes, ms, remote: client.address }));
+    const { method, target, httpVersion, headers } = request;
+    this.#log.request?.({
+      method,
+      target,
+      status,
+      bytes,
+      ms: Math.round(ms * 1000) / 1000,
+      remote: client.address,
+      httpVersion,
+      userAgent: headers["user-agent"],
+      referer: headers.referer,
+    });
   }
 
   #noteFailure({ request }: Exchange, error: unknown): void {

@@ -48,10 +48,6 @@ export function lookupQuery(query: string): LookupQuery {
   const found = /(?:^|&)url=/.exec(query);
   const url = found === null ? undefined : query.slice(found.index + found[0].length);
   const rest = found === null ? query : query.slice(0, found.index);
-  // Most lookups have nothing but the URI, and there are many of them.
-  if (rest === "") {
-    return { url: url && asSent(url), at: undefined, map: undefined, isSurt: false };
-  }
   const before = new URLSearchParams(rest);
   return {
     url: url && asSent(url),
