@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { LearningReport } from "../../src/aggregate/learn/learning-report.ts";
+import type { LearningReport } from "../../src/aggregate/learn/learner.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { PlainText } from "../parts/uri.tsx";
 import { type Text, useText } from "../text.ts";

@@ -1,33 +1,31 @@
 import { useEffect, useState } from "preact/hooks";
 import type { UpstreamState } from "../../src/aggregate/ask/state.ts";
-import type { BySpan, RecallBySpan } from "../../src/aggregate/history.ts";
-import type { LearningReport } from "../../src/aggregate/learn/learning-report.ts";
+import type { BySpan } from "../../src/aggregate/history.ts";
+import type { LearningReport } from "../../src/aggregate/learn/learner.ts";
 import type { MapState } from "../../src/aggregate/route/kept-map.ts";
-import type {
-  ArchiveHistory,
-  ArchiveTally,
-  RoutingReport,
-} from "../../src/aggregate/statistics.ts";
+import type { ArchiveCounts, RoutingReport } from "../../src/aggregate/statistics.ts";
 import { answered, getJson } from "../maps/map-list.ts";
 
 /** Counts for each minute or hour, the current one last. */
-export type SpanCounts = ArchiveHistory["minutes"];
-export type Span = keyof ArchiveHistory;
+export type SpanCounts = Readonly<Record<"asked" | "spared" | "hits", readonly number[]>>;
+export type Span = keyof BySpan<unknown>;
 
 /** What `/history.json` says. */
 export interface History {
   readonly at: string;
-  readonly all: BySpan<SpanCounts & { readonly recall: RecallBySpan["minutes"] }>;
+  readonly all: BySpan<SpanCounts & { readonly recall: readonly (number | null)[] }>;
   /** By the ids of archives. */
-  readonly archives: Readonly<Record<string, ArchiveHistory>>;
+  readonly archives: Readonly<Record<string, BySpan<SpanCounts>>>;
 }
 
-export type ArchiveHealth = Omit<ArchiveTally, "history"> &
+export type ArchiveHealth = ArchiveCounts &
   Pick<UpstreamState, "health" | "consecutiveFailures"> & {
     readonly id: string;
     readonly name: string;
     readonly dormantUntil: string | null;
     readonly lastFailure: string | null;
+    readonly medianMs?: number;
+    readonly p99Ms?: number;
     readonly map: MapHealth | null;
   };
 

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { LearningReport } from "../../src/aggregate/learn/learning-report.ts";
+import type { LearningReport } from "../../src/aggregate/learn/learner.ts";
 import { barChart } from "../../src/page/chart/bar-charts.ts";
 import { NEUTRAL } from "../../src/page/chart/drawing.ts";
 import { lineChart, type Series } from "../../src/page/chart/line-chart.ts";
