@@ -11,6 +11,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Preferences } from "./request.ts";
 import type { Aggregation } from "../aggregator.ts";
 import { isWhole } from "../session.ts";
+import type { Decision, RouteReason } from "../route/decision.ts";
 import {
   notFound,
   type Problem,
@@ -147,16 +148,15 @@ export function aggregationHeaders({ exchange, aggregation, preferences }: Found
 /**
  * An answer that lacks an archive is not cached: the archive may be back at once. If the archive is
  * dormant, which lasts a minute at least, the answer is cached for that long. An answer without
- * mementos is not stored at all if archives are missing, or if no archive had a part in it.
+ * mementos is not stored at all if archives are missing, if others may have one that were not queried, or if
+ * no archive had a part in it.
  */
-function freshness(
-  { outcomes, mementos, isWhole: isAll }: Aggregation,
-  seconds: number,
-): ReplyHeaders {
+function freshness(aggregation: Aggregation, seconds: number): ReplyHeaders {
+  const { outcomes, mementos, isWhole: isAll } = aggregation;
+  const isNothing = mementos.count === 0;
   const isKnown = outcomes.every(isWhole) && outcomes.length > 0;
-  if (!isAll && !isKnown) {
-    return { "Cache-Control": mementos.count === 0 ? "no-store" : "no-cache" };
-  }
+  if (!isAll && !isKnown) return { "Cache-Control": isNothing ? "no-store" : "no-cache" };
+  if (isNothing && skippedArchives(aggregation).length > 0) return { "Cache-Control": "no-store" };
   const age = Math.max(0, ...outcomes.map(({ ageSeconds }) => ageSeconds));
   // Caches count from `Age` on: an answer is fresh when it is sent, however old its parts are.
   const maxAge = age + (isAll ? seconds : Math.min(seconds, DORMANT_SECONDS));
@@ -200,6 +200,18 @@ export function headerUri(uri: string): string {
   return /^[!#-;=?-~]*$/.test(uri)
     ? uri
     : uri.replaceAll(/[^!#-;=?-~]+/gu, (part) => encodeURIComponent(part));
+}
+
+/** Reasons for which an archive is not queried that do not tell that it has nothing. */
+const MAY_HAVE_IT: ReadonlySet<RouteReason> = new Set([
+  "not-selected",
+  "beyond-top-k",
+  "improbable",
+  "unlikely",
+]);
+
+function skippedArchives({ decisions }: Aggregation): Decision[] {
+  return decisions.filter(({ reason }) => MAY_HAVE_IT.has(reason));
 }
 
 /** An archive whose answer is missing from an aggregation, or a part of it. */
@@ -249,16 +261,24 @@ const LATE: ReadonlySet<string> = new Set([
 export function noMementoReply(found: Found): Reply {
   const { exchange, aggregation, preferences } = found;
   const isOnlyCached = preferences.how === "only-cached" && !aggregation.isWhole;
-  const problem = isOnlyCached ? notCached(aggregation) : noMementoProblem(aggregation);
+  const problem = isOnlyCached ? notCached(aggregation) : noMementoProblem(found);
   const isCounted = problem.status === 404 && exchange.route === "timemap";
   const reply = problemReply(problem);
   const count = isCounted ? { "X-Memento-Count": "0" } : {};
   return { ...reply, headers: { ...reply.headers, ...aggregationHeaders(found), ...count } };
 }
 
-function noMementoProblem(aggregation: Aggregation): Problem {
+function noMementoProblem({ exchange, aggregation, preferences }: Found): Problem {
   if (aggregation.isWhole) {
-    return { status: 404, title: "Not found", detail: "no archive has a memento of this" };
+    const { from, until } = { ...exchange.options.defaults, ...preferences.route };
+    const period = from === undefined && until === undefined ? "" : " in the requested period";
+    const skipped = skippedArchives(aggregation);
+    const names = skipped.map(({ archive, reason }) => `${archive.id} (${reason})`).join(", ");
+    const detail =
+      skipped.length === 0
+        ? `no archive has a memento of this${period}`
+        : `no archive that was queried has a memento of this${period}; not queried: ${names}`;
+    return { status: 404, title: "Not found", detail };
   }
   const missing = missingArchives(aggregation);
   const names = missing.map(({ archive, reason }) => `${archive} (${reason})`).join(", ");

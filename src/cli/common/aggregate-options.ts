@@ -299,13 +299,8 @@ export async function listedArchives(
     proxies: ProxySettings.of(io.env),
     signal: io.interrupt.signal,
   });
-  const mapped = values.map.map(({ id }) => id);
-  checkIds(archives, "--map", mapped);
-  checkIds(
-    archives,
-    "--only",
-    values.only.map((id) => id.replace(/^!/, "")),
-  );
+  for (const { id } of values.map) checkId(archives, "--map", id);
+  for (const id of values.only) checkId(archives, "--only", id.replace(/^!/, ""));
   return archives.map((archive) => {
     const own = values.map.findLast(({ id }) => id === archive.id);
     return own === undefined ? archive : { ...archive, mementomap: own.map };
@@ -369,12 +364,10 @@ export function routePreferences(
   };
 }
 
-function checkIds(archives: readonly Archive[], option: string, ids: readonly string[]): void {
-  for (const id of ids) {
-    if (archives.some((archive) => archive.id === id)) continue;
-    const known = archives.slice(0, 20).map((archive) => quote(archive.id));
-    throw misuse(
-      `${option}: there is no archive ${quote(id)}; the list has ${known.join(", ") || "none"}`,
-    );
-  }
+function checkId(archives: readonly Archive[], option: string, id: string): void {
+  if (archives.some((archive) => archive.id === id)) return;
+  const known = archives.slice(0, 20).map((archive) => quote(archive.id));
+  throw misuse(
+    `${option}: there is no archive ${quote(id)}; the list has ${known.join(", ") || "none"}`,
+  );
 }

@@ -3,7 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aggregating, type LocalArchive, localArchive } from "../../support/aggregating.ts";
+import type { AggregatorServiceOptions } from "../../../src/aggregate/service/exchange.ts";
+import {
+  aggregating,
+  type LocalArchive,
+  localArchive,
+  plainArchive,
+} from "../../support/aggregating.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { linkTimeMap } from "../../support/scripted-upstream.ts";
 
@@ -108,6 +114,42 @@ describe("no memento was found", () => {
       }),
       { numRuns: 25 },
     );
+  });
+});
+
+describe("no memento was found, but not every archive was queried", () => {
+  const has = (): Promise<LocalArchive> => plainArchive("has", ["20050101000000"]);
+  const none = (): Promise<LocalArchive> => plainArchive("none", []);
+
+  it.each<[string, object, Partial<AggregatorServiceOptions>, string]>([
+    ["archives that the client names", { Prefer: 'archives="none"' }, {}, "has (not-selected)"],
+    ["a number of the service", {}, { defaults: { topK: 1 } }, "has (beyond-top-k)"],
+    ["a likelihood", { Prefer: "min-likelihood=0.5" }, {}, "has (improbable)"],
+  ])("by %s: 404 names the others, and is not stored", async (_what, headers, service, others) => {
+    const [likely, unlikely] = [await none(), await has()];
+    const archive = { ...likely.archive, probability: 0.9 };
+    const { url } = await aggregating([{ ...likely, archive }, unlikely], { service });
+    const answer = await fetch(`${url}/timemap/link/http://example.org/`, {
+      headers: { ...headers },
+    });
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([404, "no-store"]);
+    expect(await answer.json()).toMatchObject({
+      detail: `no archive that was queried has a memento of this; not queried: ${others}`,
+    });
+  });
+
+  it("of a period: 404 says so", async () => {
+    const { url } = await aggregating([await has()]);
+    const answer = await fetch(`${url}/timemap/link/http://example.org/`, {
+      headers: { Prefer: "from=2015" },
+    });
+    expect([answer.status, answer.headers.get("vary")]).toEqual([
+      404,
+      expect.stringMatching("prefer"),
+    ]);
+    expect(await answer.json()).toMatchObject({
+      detail: "no archive has a memento of this in the requested period",
+    });
   });
 });
 
