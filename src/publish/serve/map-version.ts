@@ -262,12 +262,11 @@ export class MapVersion {
 
 /** Where the other pages are, relative to any URL the map has: the same bytes for all of them. */
 export function pageLinks(number: number, of: number): Record<string, string> {
-  const href = (page: number): string => `?page=${page}`;
   return {
-    first: href(1),
-    ...(number > 1 ? { prev: href(number - 1) } : {}),
-    ...(number < of ? { next: href(number + 1) } : {}),
-    last: href(of),
+    first: "?page=1",
+    ...(number > 1 ? { prev: `?page=${number - 1}` } : {}),
+    ...(number < of ? { next: `?page=${number + 1}` } : {}),
+    last: `?page=${of}`,
   };
 }
 

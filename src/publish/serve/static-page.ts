@@ -102,14 +102,10 @@ function indexPage(maps: readonly MapInfo[], name: string): Promise<string> {
     archives: [],
     answers: {},
   };
-  const [main] = maps;
-  const link = html`<link
-    rel="mementomap"
-    href="${WELL_KNOWN}"
-    type="${main?.isPacked === true ? PACKED_CONTENT_TYPE : "text/plain"}"
-  />`;
+  const type = maps.at(0)?.isPacked === true ? PACKED_CONTENT_TYPE : "text/plain";
+  const link = html`<link rel="mementomap" href="${WELL_KNOWN}" type="${type}" />`;
   const head = html`<meta http-equiv="Content-Security-Policy" content="${policy}" />
-    ${main && link}`;
+    ${maps.length > 0 ? link : undefined}`;
   return appPage(page, "./", head);
 }
 
