@@ -1,5 +1,5 @@
 import { type ByteSource, readWhole, sourceChunks, SourceLines } from "../bytes/byte-source.ts";
-import { CLOSE_PAREN, COMMA, LF, SLASH } from "../bytes/bytes.ts";
+import { CLOSE_PAREN, COMMA, joinBytes, LF, SLASH } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { type PageMark, pageMark } from "../ukvs/head.ts";
 import { refuseNoRecords, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
@@ -128,31 +128,41 @@ export async function pagesOf(
 }
 
 /**
- * The bytes of one page: all headers of the map, `!meta {"page": …}`, and its records.
- *
- * Holds one chunk. Pages can be read in any order, and again.
+ * One page as a source of its own, without a byte of the map copied: all headers of the map and
+ * `!meta {"page": …}`, the records where they stand in the map, and a line feed if the map lacks its last.
  */
-export async function* pageChunks(
-  source: ByteSource,
+export function pageSource(
+  map: ByteSource,
   plan: SplitPlan,
   page: MapPage,
-  options: { readonly signal?: AbortSignal | undefined; readonly more?: PageMembers } = {},
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const { start, end } = page;
-  yield pageHead(plan, page, options.more);
-  let lastByte = LF;
-  for await (const chunk of sourceChunks(source, { start, end, signal: options.signal })) {
-    lastByte = chunk[chunk.length - 1];
-    yield chunk;
-  }
-  if (lastByte !== LF) yield Uint8Array.of(LF);
+  more: PageMembers = {},
+): ByteSource {
+  const head = pageHead(plan, page, more);
+  const recordsEnd = head.length + page.end - page.start;
+  const tail = new Uint8Array(page.bytes - (page.end - page.start)).fill(LF);
+  const size = recordsEnd + tail.length;
+  return {
+    name: `page ${page.number} of ${map.name}`,
+    size,
+    async read(offset, length, signal) {
+      const end = Math.min(offset + length, size);
+      const parts = [head.subarray(offset, Math.max(offset, end))];
+      const from = Math.max(offset, head.length);
+      const to = Math.min(end, recordsEnd);
+      if (from < to) {
+        const start = page.start + from - head.length;
+        parts.push(await readWhole(map, start, to - from, signal));
+      }
+      if (offset < end && end > recordsEnd) parts.push(tail);
+      return joinBytes(parts);
+    },
+  };
 }
 
 /** Members of a `page` besides those of `PageMark`, such as where the next page is. */
 export type PageMembers = Readonly<Record<string, unknown>>;
 
-/** The lines before the records of a page: all headers of the map and `!meta {"page": …}`. */
-export function pageHead(plan: SplitPlan, page: MapPage, more: PageMembers = {}): Uint8Array {
+function pageHead(plan: SplitPlan, page: MapPage, more: PageMembers): Uint8Array {
   const { number, of, first, last } = page;
   const mark: PageMark = {
     number,

@@ -6,13 +6,13 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Aggregator } from "../../src/aggregate/aggregator.ts";
 import { MapRouter } from "../../src/aggregate/route/map-router.ts";
-import { type ByteSource, MemorySource } from "../../src/bytes/byte-source.ts";
+import { type ByteSource, MemorySource, sourceChunks } from "../../src/bytes/byte-source.ts";
 import { FileSource } from "../../src/files/input-file.ts";
 import { FetchClient } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import { MapSearch } from "../../src/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
-import { pageChunks, planPages } from "../../src/maps/split-map.ts";
+import { pageSource, planPages } from "../../src/maps/split-map.ts";
 import { surveyMap } from "../../src/maps/map-survey.ts";
 import {
   analyzeFiles,
@@ -197,10 +197,10 @@ const LOOKUPS: Readonly<Record<string, Run>> = {
   },
   "MemoryIndex.lookup": (signal) =>
     MemoryIndex.build(encoder.encode(MAP)).lookup("http://a.com/", { signal }),
-  pageChunks: async (signal) => {
+  pageSource: async (signal) => {
     const source = new MemorySource(encoder.encode(MAP));
     const plan = await planPages(source, { pages: 2 });
-    await drain(pageChunks(source, plan, plan.pages[0], { signal }));
+    await drain(sourceChunks(pageSource(source, plan, plan.pages[0]), { signal }));
   },
 };
 

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMementoMapError } from "../../src/errors.ts";
-import { MemorySource } from "../../src/bytes/byte-source.ts";
+import { MemorySource, sourceChunks } from "../../src/bytes/byte-source.ts";
 import type { Answer } from "../../src/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
-import { pageChunks, planPages } from "../../src/maps/split-map.ts";
+import { pageSource, planPages } from "../../src/maps/split-map.ts";
 import { surt as surtOf } from "../../src/surt/uri-to-surt.ts";
 import {
   anyMap,
@@ -222,7 +222,7 @@ async function pagesOf(map: Uint8Array, pages: number): Promise<Uint8Array[]> {
   const plan = await planPages(source, { pages });
   return Promise.all(
     plan.pages.map(async (page) =>
-      Uint8Array.from(Buffer.concat(await collected(pageChunks(source, plan, page)))),
+      Uint8Array.from(Buffer.concat(await collected(sourceChunks(pageSource(source, plan, page))))),
     ),
   );
 }

@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemorySource } from "../../src/bytes/byte-source.ts";
+import { MemorySource, sourceChunks } from "../../src/bytes/byte-source.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
-import { pageChunks, planPages, type SplitSize } from "../../src/maps/split-map.ts";
+import { pageSource, planPages, type SplitSize } from "../../src/maps/split-map.ts";
 import { anyMap } from "../support/any-map.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
@@ -25,7 +25,7 @@ async function split(text: string, size: SplitSize): Promise<string[]> {
   const plan = await planPages(source, size);
   return Promise.all(
     plan.pages.map(async (page) => {
-      return decode(Buffer.concat(await collected(pageChunks(source, plan, page))));
+      return decode(Buffer.concat(await collected(sourceChunks(pageSource(source, plan, page)))));
     }),
   );
 }
@@ -40,7 +40,7 @@ const size: fc.Arbitrary<SplitSize> = fc.oneof(
   fc.record({ maxLines: fc.integer({ min: 1, max: 6 }) }),
 );
 
-describe("planPages and pageChunks", () => {
+describe("planPages and pageSource", () => {
   it("give pages that merge into the same bytes, in whatever order they come", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -158,10 +158,7 @@ const FIELDS = '!fields {"keys":["surt"],"values":["frequency"]}';
 async function pagesOf(path: string, folder: string, ...options: string[]): Promise<string[]> {
   const split = await runCli(["split", "-q", path, ...options, "-o", folder]);
   expect(split).toEqual({ code: 0, stdout: "", stderr: "" });
-  const pages = options.includes("--html") ? join(folder, "pages") : folder;
-  return readdirSync(pages)
-    .filter((name) => name.endsWith(".ukvs"))
-    .map((name) => join(pages, name));
+  return readdirSync(folder).map((name) => join(folder, name));
 }
 
 async function mergedMap(...paths: string[]): Promise<string> {
@@ -184,7 +181,6 @@ describe("split of a map that is not in the form of writers", () => {
     for (const options of [
       ["--pages", "2"],
       ["--max-lines", "1"],
-      ["--pages", "2", "--html"],
     ]) {
       const folder = scratchDir();
       const path = join(folder, "map.ukvs");
@@ -197,15 +193,6 @@ describe("split of a map that is not in the form of writers", () => {
       }
       expect(await mergedMap(...pages.toReversed())).toBe(await mergedMap(path));
     }
-  });
-
-  it("publishes a site whose map has no warning either", async () => {
-    const folder = scratchDir();
-    const path = join(folder, "map.ukvs");
-    writeFileSync(path, `\uFEFF${FIELDS}\r\ncom,a)\t1\r\ncom,b)/ 2\r\n`);
-    await pagesOf(path, join(folder, "site"), "--pages", "2", "--html");
-    const map = join(folder, "site", ".well-known", "mementomap");
-    expect(readFileSync(map, "utf8")).toBe(await mergedMap(path));
   });
 
   it("gives pages that merge to what the map alone does, and have no other errors", async () => {

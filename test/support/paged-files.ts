@@ -1,5 +1,5 @@
-import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { pageChunks, planPages } from "../../src/maps/split-map.ts";
+import { MemorySource, sourceChunks } from "../../src/bytes/byte-source.ts";
+import { pageSource, planPages } from "../../src/maps/split-map.ts";
 import { collected } from "./chunked.ts";
 
 /** A map in at most nine pages that name one another, as files below a path: `page-1.ukvs` and so on. */
@@ -14,7 +14,7 @@ export async function pagedFiles(
     plan.pages.map(async (page): Promise<[string, Uint8Array]> => {
       const links = page.number < page.of ? { next: `page-${page.number + 1}.ukvs` } : {};
       const more = { version: "1", links };
-      const bytes = await collected(pageChunks(source, plan, page, { more }));
+      const bytes = await collected(sourceChunks(pageSource(source, plan, page, more)));
       return [`${path}page-${page.number}.ukvs`, bytes];
     }),
   );

@@ -1,6 +1,7 @@
 import { formatAmount } from "../../format.ts";
 import { join } from "node:path";
-import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../maps/split-map.ts";
+import { sourceChunks } from "../../bytes/byte-source.ts";
+import { pageSource, planPages, type SplitPlan, type SplitSize } from "../../maps/split-map.ts";
 import { withCanonicalMap } from "../../maps/canonical-map.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
@@ -51,9 +52,8 @@ empty.
         for (const page of pages.pages) {
           const name = `page-${String(page.number).padStart(digits, "0")}${suffix}`;
           await withOutput(join(folder, name), { stdout: io.stdout }, async (file) => {
-            for await (const chunk of pageChunks(map, pages, page, { signal })) {
-              await file.write(chunk);
-            }
+            const source = pageSource(map, pages, page);
+            for await (const chunk of sourceChunks(source, { signal })) await file.write(chunk);
           });
         }
       });

@@ -1,6 +1,5 @@
 import { compareBytes, standsAt } from "../../bytes/bytes.ts";
 import { Row } from "../../ukvs/row.ts";
-import { Largest } from "../largest.ts";
 import { behindAll, type KeyRange, nodeRanges, type Part, partOf } from "./key-node.ts";
 import { isTotal, RowAdder, RowSums } from "./row-sums.ts";
 import { SEGMENTS_AHEAD, type SummedRows } from "./summed-rows.ts";
@@ -22,59 +21,73 @@ export interface ChildList {
   readonly isWhole: boolean;
 }
 
+/** Children of smaller nodes are all listed. */
+const LARGE_ROWS = 20_000;
 /** Children listed of a large node: more than a screen has room for. */
-const MOST_RANKED = 1000;
+const MAX_RANKED = 1000;
 /** Children held in all lists. */
-const MOST_HELD = 200_000;
+const MAX_HELD = 200_000;
+
+/** For tests: what is large, and how many are ranked. */
+export interface ListLimits {
+  readonly largeRows?: number | undefined;
+  readonly maxRanked?: number | undefined;
+}
 
 /** Lists of children, those that were used last. */
 export class ChildLists {
   readonly #rows: SummedRows;
-  readonly #lists = new Map<string, { readonly list: Promise<ChildList>; length: number }>();
-  readonly #mostRanked: number;
+  readonly #lists = new Map<string, { readonly list: Promise<ChildList>; readonly size: number }>();
+  readonly #largeRows: number;
+  readonly #maxRanked: number;
   #held = 0;
 
-  constructor(rows: SummedRows, mostRanked: number = MOST_RANKED) {
+  constructor(rows: SummedRows, { largeRows = LARGE_ROWS, maxRanked = MAX_RANKED }: ListLimits) {
     this.#rows = rows;
-    this.#mostRanked = mostRanked;
+    this.#largeRows = largeRows;
+    this.#maxRanked = maxRanked;
   }
 
-  /** The children of a node. Those who ask for the same at the same time share the work. */
-  of(name: string, isLarge: boolean, signal?: AbortSignal): Promise<ChildList> {
+  /** Whether a node with so many rows has only its largest children listed. */
+  isLarge(rows: number): boolean {
+    return rows > this.#largeRows;
+  }
+
+  /** The children of a node with so many rows. Those who ask for the same at the same time share the work. */
+  of(name: string, rows: number, signal?: AbortSignal): Promise<ChildList> {
+    const max = this.isLarge(rows) ? this.#maxRanked : Infinity;
     const known = this.#lists.get(name);
-    const kept = known ?? { list: this.#list(name, isLarge, signal), length: 0 };
+    const entry = known ?? { list: this.#list(name, max, signal), size: Math.min(rows, max) };
     this.#lists.delete(name);
-    this.#lists.set(name, kept);
-    if (known === undefined) {
-      kept.list.then(
-        ({ children }) => {
-          kept.length = children.length;
-          this.#held += kept.length;
-          this.#letGo();
-        },
-        () => this.#lists.delete(name),
-      );
+    this.#lists.set(name, entry);
+    if (known !== undefined) return known.list;
+    this.#held += entry.size;
+    entry.list.catch(() => this.#forget(name));
+    for (const oldest of this.#lists.keys()) {
+      if (this.#held <= MAX_HELD || oldest === name) break;
+      this.#forget(oldest);
     }
-    return kept.list;
+    return entry.list;
   }
 
-  #letGo(): void {
-    for (const [oldest, { length }] of this.#lists) {
-      if (this.#held <= MOST_HELD || this.#lists.size === 1) return;
-      this.#lists.delete(oldest);
-      this.#held -= length;
-    }
+  #forget(name: string): void {
+    this.#held -= this.#lists.get(name)?.size ?? 0;
+    this.#lists.delete(name);
   }
 
-  async #list(name: string, isLarge: boolean, signal?: AbortSignal): Promise<ChildList> {
-    const largest = new Largest<Child>(isLarge ? this.#mostRanked : Infinity);
+  async #list(name: string, max: number, signal?: AbortSignal): Promise<ChildList> {
+    const children: Child[] = [];
+    const cut = (): void => {
+      children.sort((a, b) => b.sums.captures - a.sums.captures);
+      if (children.length > max) children.length = max;
+    };
     const scan = new ChildScan(this.#rows, name, (child) => {
-      const { captures } = child.sums;
-      if (largest.takes(captures)) largest.add(captures, child);
+      children.push(child);
+      if (children.length > 2 * max) cut();
     });
     for (const range of nodeRanges(name)) await scan.range(range, signal);
     scan.end();
-    const children = largest.items;
+    cut();
     return { children, isWhole: children.length === scan.count };
   }
 }

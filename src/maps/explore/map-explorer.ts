@@ -1,7 +1,7 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { SignalOption } from "../../interruption.ts";
-import { type Child, ChildLists } from "./child-lists.ts";
+import { type Child, ChildLists, type ListLimits } from "./child-lists.ts";
 import {
   exactly,
   kindOf,
@@ -24,16 +24,12 @@ import {
 import { nestedChildren } from "./nested-children.ts";
 import { SummedRows } from "./summed-rows.ts";
 
-/** For tests: what is large, how many are ranked, how far apart samples are. */
-interface ExplorerLimits {
-  readonly largeRows?: number | undefined;
-  readonly mostRanked?: number | undefined;
+/** For tests. */
+interface ExplorerLimits extends ListLimits {
   readonly segmentBytes?: number | undefined;
   readonly searchedBytes?: number | undefined;
 }
 
-/** Children of smaller nodes are all listed at once. */
-const LARGE_ROWS = 20_000;
 const MAX_LIMIT = 1000;
 const MAX_DEPTH = 3;
 const DEFAULT_LIMIT = 200;
@@ -47,15 +43,12 @@ const DEFAULT_LIMIT = 200;
 export class MapExplorer {
   readonly #rows: SummedRows;
   readonly #lists: ChildLists;
-  readonly #largeRows: number;
   readonly #searchedBytes: number | undefined;
 
   constructor(rows: SummedRows, limits: ExplorerLimits = {}) {
-    const { largeRows = LARGE_ROWS, mostRanked, searchedBytes } = limits;
     this.#rows = rows;
-    this.#searchedBytes = searchedBytes;
-    this.#largeRows = largeRows;
-    this.#lists = new ChildLists(rows, mostRanked);
+    this.#searchedBytes = limits.searchedBytes;
+    this.#lists = new ChildLists(rows, limits);
   }
 
   /**
@@ -76,10 +69,10 @@ export class MapExplorer {
     const waiting = [""];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
       const { rows } = await this.#rows.sumOf(nodeRanges(name), signal);
-      if (rows <= this.#largeRows) continue;
-      const { children } = await this.#lists.of(name, true, signal);
+      if (!this.#lists.isLarge(rows)) continue;
+      const { children } = await this.#lists.of(name, rows, signal);
       for (const { part, sums } of children) {
-        if (sums.rows > this.#largeRows) waiting.push(part.name);
+        if (this.#lists.isLarge(sums.rows)) waiting.push(part.name);
       }
     }
   }
@@ -107,7 +100,6 @@ export class MapExplorer {
             all: partSums(sums),
             depth,
             lists: this.#lists,
-            largeRows: this.#largeRows,
             signal,
           });
     return {
@@ -136,7 +128,7 @@ export class MapExplorer {
     rows: number,
   ): Promise<Pick<MapSlice, "children" | "next" | "search">> {
     const { sort, limit, from, signal } = options;
-    const isLarge = rows > this.#largeRows;
+    const isLarge = this.#lists.isLarge(rows);
     if (options.search !== undefined) {
       if (typeof from === "number" && from !== 0) throw noPlace(String(from));
       const text = searchText(options.search);
@@ -147,7 +139,7 @@ export class MapExplorer {
     }
     if (isLarge && (sort === "key" || typeof from !== "number")) {
       // Behind those by captures come all others.
-      const list = sort === "captures" ? (await this.#lists.of(name, true)).children : [];
+      const list = sort === "captures" ? (await this.#lists.of(name, rows)).children : [];
       const known = new Set(list.map(({ part }) => part.name));
       const key = typeof from === "number" ? undefined : from.key;
       return this.#slice(
@@ -156,7 +148,7 @@ export class MapExplorer {
       );
     }
     if (typeof from !== "number") throw noPlace(BY_KEY + (from.key ?? ""));
-    const list = await this.#lists.of(name, isLarge);
+    const list = await this.#lists.of(name, rows);
     const byKey = (): Child[] => list.children.toSorted((a, b) => a.place - b.place);
     const children = sort === "key" ? byKey() : list.children;
     const shown = children.slice(from, from + limit);
@@ -185,8 +177,8 @@ export class MapExplorer {
   async #coveredBy(name: string, signal: AbortSignal | undefined): Promise<MapSlice["coveredBy"]> {
     const found: { key: string; frequency: string }[] = [];
     for (const key of wildcardsAbove(name)) {
-      const frequency = await this.#rows.frequencyOf(key, signal);
-      if (frequency !== undefined) found.push({ key, frequency });
+      const row = await this.#rows.firstRow([exactly(key)], signal);
+      if (row !== undefined) found.push(row);
     }
     return found;
   }
@@ -197,7 +189,7 @@ export class MapExplorer {
     if (/^\d{1,9}$/.test(from)) return Number(from);
     if (from === BY_KEY) return { key: undefined };
     const key = from.startsWith(BY_KEY) ? from.slice(BY_KEY.length) : "";
-    if (key === "" || (await this.#rows.firstKey([exactly(key)], signal)) !== key) {
+    if (key === "" || (await this.#rows.firstRow([exactly(key)], signal)) === undefined) {
       throw noPlace(from);
     }
     return { key };

@@ -18,11 +18,10 @@ export async function nestedChildren(
     readonly all: PartSums;
     readonly depth: number;
     readonly lists: ChildLists;
-    readonly largeRows: number;
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<MapChild[]> {
-  const { all, depth, lists, largeRows, signal } = options;
+  const { all, depth, lists, signal } = options;
   const sizeOf = (part: { captures: number; rows: number }): number =>
     all.captures > 0 ? part.captures : part.rows;
   const least = LEAST_SHARE * sizeOf(all);
@@ -33,10 +32,10 @@ export async function nestedChildren(
     const next: NestedChild[] = [];
     const larger = level.filter((child) => child.hasChildren && sizeOf(child) >= least);
     for (const child of larger.toSorted((a, b) => sizeOf(b) - sizeOf(a))) {
-      const isLarge = child.rows > largeRows;
+      const isLarge = lists.isLarge(child.rows);
       if (!isLarge && child.rows > left) continue;
       if (!isLarge) left -= child.rows;
-      const list = await lists.of(child.prefix, isLarge, signal);
+      const list = await lists.of(child.prefix, child.rows, signal);
       const shown = list.children.filter(({ sums }) => sizeOf(sums) >= least);
       const below = shown.map((one): NestedChild => mapChild(one));
       child.children = below;

@@ -126,7 +126,8 @@ async function findParts(
       if (isBehind(key)) break;
       const part = partOf(bytes, found.start, found.end, found.length);
       const text = decoder.decode(key);
-      const isFirst = part.isRow || (await rows.firstKey(nodeRanges(part.name), signal)) === text;
+      const isFirst =
+        part.isRow || (await rows.firstRow(nodeRanges(part.name), signal))?.key === text;
       if (isFirst && known?.has(part.name) !== true) {
         if (parts.length === limit) return { parts, next: text };
         parts.push({ name: part.name, isRow: part.isRow });

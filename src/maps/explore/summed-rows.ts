@@ -1,10 +1,9 @@
 import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
-import { compareBytes } from "../../bytes/bytes.ts";
+import { byteString, compareBytes } from "../../bytes/bytes.ts";
 import { readRow, Row, type RowLayout, rowLayout } from "../../ukvs/row.ts";
 import type { RowCursor } from "../row-cursor.ts";
 import { eachRow, openWholeMap } from "../split-map.ts";
-import { exactly, type KeyRange } from "./key-node.ts";
-import { KeySamples } from "./key-samples.ts";
+import type { KeyRange } from "./key-node.ts";
 import { isTotal, RowAdder, RowSums } from "./row-sums.ts";
 
 /** A place between two rows: at `at` of a segment, with the sums of all rows before it. */
@@ -14,6 +13,14 @@ export interface RowPlace {
   readonly sums: RowSums;
 }
 
+/** The first row of some ranges of keys. */
+export interface FirstRow {
+  readonly key: string;
+  readonly frequency: string;
+}
+
+/** How far apart segments begin: rows of one key are never in two. */
+const SEGMENT_BYTES = 8192;
 /** How much of a map is kept in memory while it is explored. */
 const MAX_KEPT_BYTES = 8 * 2 ** 20;
 /** Segments read at a time by those who ask for the following ones, too. */
@@ -33,18 +40,20 @@ export class SummedRows {
   /** The frequency of `*`, which states the totals of the archive. */
   total: string | undefined;
   readonly #source: ByteSource;
-  readonly #samples: KeySamples;
+  readonly #segmentBytes: number;
   readonly #adder: RowAdder;
-  /** The sums before each sample. */
+  /** Where each segment begins, its first key byte by byte, and the sums of all rows before it. */
+  readonly #offsets: number[] = [];
+  readonly #keys: string[] = [];
   readonly #sums: number[] = [];
   readonly #kept = new Map<number, Uint8Array>();
   #keptBytes = 0;
 
   /** To be given all rows of the map, by {@link add}. */
-  constructor(source: ByteSource, layout: RowLayout, segmentBytes?: number) {
+  constructor(source: ByteSource, layout: RowLayout, segmentBytes: number = SEGMENT_BYTES) {
     this.layout = layout;
     this.#source = source;
-    this.#samples = new KeySamples(segmentBytes === undefined ? {} : { segmentBytes });
+    this.#segmentBytes = segmentBytes;
     this.#adder = new RowAdder(layout);
   }
 
@@ -71,10 +80,11 @@ export class SummedRows {
   /** Takes the next row of the map. */
   add(row: RowCursor, isNew: boolean): void {
     const { bytes, start, keyEnd, restStart, end, offset } = row;
-    if (isNew) {
-      const { count } = this.#samples;
-      this.#samples.add(offset, bytes, start, keyEnd);
-      if (this.#samples.count > count) this.#sums.push(...this.all.numbers);
+    const last = this.#offsets.at(-1);
+    if (isNew && (last === undefined || offset - last >= this.#segmentBytes)) {
+      this.#offsets.push(offset);
+      this.#keys.push(byteString(bytes, start, keyEnd));
+      this.#sums.push(...this.all.numbers);
     }
     if (isTotal(bytes, row)) {
       [this.total] = decoder.decode(bytes.subarray(restStart, end)).split(/\s/);
@@ -84,12 +94,12 @@ export class SummedRows {
 
   /** How many segments there are. */
   get segments(): number {
-    return this.#samples.count;
+    return this.#offsets.length;
   }
 
   /** The key of the first row of a segment. */
   firstOf(segment: number): Uint8Array {
-    return this.#samples.key(segment);
+    return Uint8Array.from(this.#keys[segment], (byte) => byte.charCodeAt(0));
   }
 
   /** The sums of all rows before a segment. */
@@ -117,7 +127,7 @@ export class SummedRows {
   }
 
   #offset(segment: number): number {
-    return this.#samples.offset(segment) ?? this.#source.size;
+    return this.#offsets.at(segment) ?? this.#source.size;
   }
 
   #keep(segment: number, lines: Uint8Array): void {
@@ -137,7 +147,7 @@ export class SummedRows {
 
   /** The place before the first row whose key is not below `key`; undefined is behind all keys. */
   async seek(key: Uint8Array | undefined, signal?: AbortSignal): Promise<RowPlace> {
-    const segment = key === undefined ? this.segments : Math.max(0, this.#samples.before(key));
+    const segment = key === undefined ? this.segments : this.#segmentOf(key);
     const sums = this.sumsBefore(segment);
     if (key === undefined || segment >= this.segments) return { segment, at: 0, sums };
     const bytes = await this.segment(segment, 1, signal);
@@ -152,6 +162,19 @@ export class SummedRows {
     return { segment, at, sums };
   }
 
+  /** The last segment whose first key is not behind `key`; else the first one. */
+  #segmentOf(key: Uint8Array): number {
+    const text = byteString(key, 0, key.length);
+    let low = 1;
+    let high = this.segments;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#keys[middle] <= text) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
   /** What the rows of ranges of keys add up to. */
   async sumOf(ranges: readonly KeyRange[], signal?: AbortSignal): Promise<RowSums> {
     const all = new RowSums();
@@ -163,37 +186,19 @@ export class SummedRows {
     return all;
   }
 
-  /** The first key that is in one of some ranges. */
-  async firstKey(ranges: readonly KeyRange[], signal?: AbortSignal): Promise<string | undefined> {
-    for (const { from, to } of ranges) {
-      const found = await this.#rowFrom(from, signal);
-      if (found === undefined) continue;
-      const key = found.bytes.subarray(found.row.start, found.row.keyEnd);
-      if (to === undefined || compareBytes(key, to) < 0) return decoder.decode(key);
-    }
-    return undefined;
-  }
-
-  /** The frequency of the first row of a key. */
-  async frequencyOf(key: string, signal?: AbortSignal): Promise<string | undefined> {
-    if ((await this.firstKey([exactly(key)], signal)) !== key) return undefined;
-    const found = await this.#rowFrom(exactly(key).from, signal);
-    if (found === undefined) return undefined;
-    const { bytes, row } = found;
-    return decoder.decode(bytes.subarray(row.frequencyStart, row.frequencyEnd));
-  }
-
-  /** The first row whose key is not below `from`. */
-  async #rowFrom(
-    from: Uint8Array,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly bytes: Uint8Array; readonly row: Row } | undefined> {
+  /** The first row whose key is in one of some ranges. */
+  async firstRow(ranges: readonly KeyRange[], signal?: AbortSignal): Promise<FirstRow | undefined> {
     const row = new Row();
-    let { segment, at } = await this.seek(from, signal);
-    for (; segment < this.segments; segment++, at = 0) {
-      const bytes = await this.segment(segment, 1, signal);
-      for (; at < bytes.length; at = row.next) {
-        if (this.readRow(bytes, at, row)) return { bytes, row };
+    for (const { from, to } of ranges) {
+      let { segment, at } = await this.seek(from, signal);
+      for (; segment < this.segments; segment++, at = 0) {
+        const bytes = await this.segment(segment, 1, signal);
+        while (at < bytes.length && !this.readRow(bytes, at, row)) at = row.next;
+        if (at >= bytes.length) continue;
+        const key = bytes.subarray(row.start, row.keyEnd);
+        if (to !== undefined && compareBytes(key, to) >= 0) break;
+        const frequency = bytes.subarray(row.frequencyStart, row.frequencyEnd);
+        return { key: decoder.decode(key), frequency: decoder.decode(frequency) };
       }
     }
     return undefined;

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import { isPacked, LF, PACKED_MAGIC } from "../../bytes/bytes.ts";
+import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
 import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
-import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../maps/split-map.ts";
+import { pageSource } from "../../maps/split-map.ts";
 import { packedExtent } from "../../maps/map-guard.ts";
 import { digestOf } from "../../files/source-digest.ts";
 import type { Answer, SourceLookup } from "../../lookup/map-lookup.ts";
@@ -23,47 +23,6 @@ import {
   type Representation,
 } from "../../http/reply.ts";
 import type { EncodedCopies } from "./encoded-copies.ts";
-
-/**
- * A page of a map as a source of its own, without a byte of the map copied.
- *
- *     [0, head)            headers of the map, and `!meta {"page": …}`
- *     [head, head+records) records, where they stand in the map
- *     [.., size)           a line feed, if the map lacks its last
- *
- * Reads the last byte of the records. `more` goes into the header.
- */
-async function openPage(
-  map: ByteSource,
-  plan: SplitPlan,
-  page: MapPage,
-  more: PageMembers,
-): Promise<ByteSource> {
-  const head = pageHead(plan, page, more);
-  const isEmpty = page.end === page.start;
-  const [last] = isEmpty ? [LF] : await readWhole(map, page.end - 1, 1);
-  const tail = last === LF ? new Uint8Array(0) : Uint8Array.of(LF);
-  const recordsEnd = head.length + page.end - page.start;
-  const size = recordsEnd + tail.length;
-  return {
-    name: `page ${page.number} of ${map.name}`,
-    size,
-    async read(offset, length, signal) {
-      const end = Math.min(offset + length, size);
-      if (offset >= end) return new Uint8Array(0);
-      const parts: Uint8Array[] = [];
-      if (offset < head.length) parts.push(head.subarray(offset, end));
-      const from = Math.max(offset, head.length);
-      const to = Math.min(end, recordsEnd);
-      if (from < to) {
-        const start = page.start + from - head.length;
-        parts.push(await readWhole(map, start, to - from, signal));
-      }
-      if (end > recordsEnd) parts.push(tail);
-      return parts.length === 1 ? parts[0] : Buffer.concat(parts);
-    },
-  };
-}
 
 /** Maps are read once more to be explored: larger ones in the background, others when somebody does. */
 const PREPARED_BYTES = 2 ** 23;
@@ -198,7 +157,7 @@ export class MapVersion {
     const page = plan.pages[number - 1];
     if (page === undefined) return undefined;
     const { copies, pageRecords } = this.#options;
-    const source = await openPage(this.#source, plan, page, {
+    const source = pageSource(this.#source, plan, page, {
       version: this.version,
       links: pageLinks(number, page.of),
     });

@@ -113,7 +113,7 @@ describe("slices of a map", () => {
         async (rows, sort, limit, largeRows) => {
           const explorer = await MapExplorer.open(sourceOf(rows), {
             largeRows,
-            mostRanked: 3,
+            maxRanked: 3,
             segmentBytes: 64,
           });
           const waiting = [""];
@@ -146,7 +146,7 @@ describe("slices of a map", () => {
       [1000, 50],
       [10, 8],
     ] as const) {
-      const explorer = await MapExplorer.open(sourceOf(rows), { largeRows, mostRanked: 8 });
+      const explorer = await MapExplorer.open(sourceOf(rows), { largeRows, maxRanked: 8 });
       const { children } = await allChildren(explorer, {
         prefix: "com,",
         sort: "captures",
