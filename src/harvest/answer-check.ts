@@ -102,7 +102,7 @@ function isNoRow(line: string): boolean {
 }
 
 /** Whether a number of rows may be a limit that someone chose: 10, 500, 1,500, 100,000, 65,536. */
-export function isRoundCount(count: number): boolean {
+function isRoundCount(count: number): boolean {
   if (count < 10) return false;
   let digits = count;
   while (digits % 10 === 0) digits /= 10;

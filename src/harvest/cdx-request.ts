@@ -200,15 +200,6 @@ export function serverAddress(api: string): URL {
   );
 }
 
-/** An address to show and to keep: without the name and the password that may be in it. */
-export function withoutUser(address: string): string {
-  const url = serverAddress(address);
-  if (url.username === "" && url.password === "") return address;
-  url.username = "";
-  url.password = "";
-  return url.href;
-}
-
 /** What to try where a server answers with a page for people. */
 export function whereTheApiIs(address: string): string {
   const { origin, pathname } = serverAddress(address);

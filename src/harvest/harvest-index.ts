@@ -1,4 +1,4 @@
-import { MementoMapError, quote } from "../errors.ts";
+import { MementoMapError, quote, withoutCredentials } from "../errors.ts";
 import {
   type CdxCursor,
   type CdxPaging,
@@ -10,7 +10,6 @@ import {
   pageCountUrl,
   pageUrl,
   probeUrl,
-  withoutUser,
 } from "./cdx-request.ts";
 import { looksLikeHtml } from "../bytes/bytes.ts";
 import { missingRows } from "./answer-check.ts";
@@ -98,7 +97,7 @@ export async function harvestIndex(
     interrupt: options.interrupt,
   });
   const resumedLines = file.note.lines;
-  const harvest: Harvest = { api, client, file, options, isOnlyQuery: queries.length === 1 };
+  const harvest: Harvest = { api, client, file, options };
   try {
     while (file.note.query < queries.length) {
       const query = queries[file.note.query];
@@ -112,7 +111,7 @@ export async function harvestIndex(
       await file.discard();
       throw nothingFound(api, queries);
     }
-    const meta = { sample: true, source: withoutUser(api) };
+    const meta = { sample: true, source: withoutCredentials(api) };
     const isSample = file.note.sampleReason !== undefined;
     await file.finish(isSample ? `!meta ${JSON.stringify(meta)}\n` : "");
   } finally {
@@ -128,7 +127,6 @@ interface Harvest {
   readonly client: PoliteClient;
   readonly file: ResumableFile<HarvestNote>;
   readonly options: HarvestOptions;
-  readonly isOnlyQuery: boolean;
 }
 
 async function firstCursor(
@@ -145,7 +143,7 @@ async function firstCursor(
   }
   if (paging !== "pages" || cursor.paging === "pages") return cursor;
   throw new MementoMapError("MM_USAGE", "the server does not say how many pages there are", {
-    position: { source: withoutUser(api) },
+    position: { source: api },
   });
 }
 
@@ -153,7 +151,7 @@ async function firstCursor(
 async function askAbout(url: string, client: PoliteClient): Promise<string> {
   const answer = await client.ask(url, ({ chunks }) => startOf(chunks));
   if (!looksLikeHtml(answer)) return answer;
-  throw htmlAnswer(withoutUser(url));
+  throw htmlAnswer(url);
 }
 
 /** What a request brought. */
@@ -172,11 +170,11 @@ async function fetchPage(
   url: string,
   query: CdxQuery,
   cursor: CdxCursor,
-  { api, client, file, options, isOnlyQuery }: Harvest,
+  { api, client, file, options }: Harvest,
 ): Promise<Page> {
-  const written = await client.ask(url, (answer) => writePage(file, answer, cursor, isOnlyQuery));
+  const written = await client.ask(url, (answer) => writePage(file, answer, cursor));
   const { lines, rows, resumeKey } = written;
-  const next = nextCursor(cursor, resumeKey, withoutUser(url));
+  const next = nextCursor(cursor, resumeKey, url);
   const page = { lines, rows: rows.count };
   // A server that has resume keys says when there are more rows.
   const saysMore = cursor.paging === "resume" && (next ?? cursor.key) !== undefined;
@@ -216,6 +214,6 @@ function nothingFound(api: string, queries: readonly CdxQuery[]): MementoMapErro
   return new MementoMapError(
     "MM_NOT_FOUND",
     `the server has no captures of ${shown}; check the name of the collection in its address (some servers answer for any name), the URL, and how far beyond it to match`,
-    { position: { source: withoutUser(api) } },
+    { position: { source: api } },
   );
 }

@@ -11,7 +11,7 @@ import {
   retryAfterMs,
   waitBefore,
 } from "../http/retry.ts";
-import { serverAddress, whereTheApiIs, withoutUser } from "./cdx-request.ts";
+import { serverAddress, whereTheApiIs } from "./cdx-request.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
@@ -145,22 +145,21 @@ export class PoliteClient {
 
   async #try<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<T> {
     const { signal, intervalMs = DEFAULT_INTERVAL_MS } = this.#options;
-    const source = withoutUser(url);
     await pause(this.#nextAt - performance.now(), signal);
     this.requests++;
     let response: HttpResponse | undefined;
     try {
       response = await this.#client.request(url, { headers: this.#headers, signal });
-      return await this.#read(response, source, use);
+      return await this.#read(response, url, use);
     } catch (error) {
       checkSignal(signal);
       if (error instanceof CutAnswer) {
-        throw new Failure(httpFailure(source, error.message, error), true);
+        throw new Failure(httpFailure(url, error.message, error), true);
       }
       // Other codes are about what was done with the answer.
       if (!isMementoMapError(error) || !["MM_HTTP", "MM_REFUSED"].includes(error.code)) throw error;
       const mayPass = error.code === "MM_HTTP" && isPassingFault(error);
-      throw new Failure(error.at({ source }), mayPass);
+      throw new Failure(error.at({ source: url }), mayPass);
     } finally {
       await response?.discard();
       this.#nextAt = performance.now() + intervalMs;

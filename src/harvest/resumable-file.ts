@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, readFile, realpath, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, realpath, rm, stat } from "node:fs/promises";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { compressorFor } from "../files/compress.ts";
 import { copyToOutput, withOutput } from "../files/output-file.ts";
-import { lockFile, writeJson } from "../files/shared-files.ts";
+import { lockFile, readJson, writeJson } from "../files/shared-files.ts";
 import type { Interrupt } from "../interruption.ts";
 
 /** What is remembered between runs. */
@@ -17,8 +17,6 @@ interface StoredNote<T extends ResumeNote> {
   /** Identifies the server and the requests; another harvest must not continue this file. */
   readonly harvest: string;
   readonly note: T;
-  /** Tells a note that was damaged. */
-  readonly digest: string;
 }
 
 interface ResumeOptions<T extends ResumeNote> {
@@ -113,7 +111,7 @@ export class ResumableFile<T extends ResumeNote> {
     await this.#checked(this.#part.datasync());
     const note = { ...this.note, ...changes, bytes: this.end };
     this.note = note;
-    const stored: StoredNote<T> = { harvest: this.#harvest, note, digest: digest(note) };
+    const stored: StoredNote<T> = { harvest: this.#harvest, note };
     await writeJson(this.#notePath, stored, this.#interrupt);
   }
 
@@ -215,29 +213,15 @@ async function targetOf(path: string): Promise<string> {
   }
 }
 
-/** @throws MM_USAGE when the note is of another harvest, or damaged; MM_IO */
+/** @throws MM_USAGE when the note is of another harvest; MM_IO */
 async function readNote<T extends ResumeNote>(
   path: string,
   harvest: string,
 ): Promise<T | undefined> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw ioError(error, path);
-  });
-  if (text === undefined) return undefined;
-  let stored: Partial<StoredNote<T>> | null;
-  try {
-    stored = JSON.parse(text) as Partial<StoredNote<T>> | null; // checked by the digest
-  } catch (error) {
-    throw stale(path, "is damaged", error);
-  }
-  if (stored?.harvest !== undefined && stored.harvest !== harvest) {
+  const stored = await readJson<StoredNote<T>>(path);
+  if (stored !== undefined && stored.harvest !== harvest)
     throw stale(path, "is of another harvest");
-  }
-  if (stored?.note === undefined || stored.digest !== digest(stored.note)) {
-    throw stale(path, "is damaged");
-  }
-  return stored.note;
+  return stored?.note;
 }
 
 /** An error about what an earlier run left. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { formatAmount } from "../format.ts";
-import { badInput, MementoMapError, quote } from "../errors.ts";
-import { serverAddress, withoutUser } from "./cdx-request.ts";
+import { badInput, MementoMapError, quote, withoutCredentials } from "../errors.ts";
+import { serverAddress } from "./cdx-request.ts";
 import { isJsonObject } from "../ukvs/header.ts";
 import { wholeText } from "../input/cdx-json.ts";
 import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
@@ -84,7 +84,7 @@ export async function sampleSearch(
   checkSignal(options.signal);
   const { words, searches: most = 100, resultsPerSearch: maxItems = 200, seed = 1 } = options;
   const { from, to } = options;
-  const meta = { sample: true, source: withoutUser(api) };
+  const meta = { sample: true, source: withoutCredentials(api) };
   const client = new PoliteClient(api, options);
   const file = await ResumableFile.open<SampleNote>(target, {
     harvest: ["search", api, words, maxItems, seed, from, to],

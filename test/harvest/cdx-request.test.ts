@@ -10,7 +10,6 @@ import {
   probeUrl,
   resumeEnd,
   serverAddress,
-  withoutUser,
 } from "../../src/harvest/cdx-request.ts";
 
 const API = "https://archive.example/cdx?collection=a%20b";
@@ -130,14 +129,4 @@ describe("serverAddress", () => {
       expect(() => serverAddress(text)).toThrow(expect.objectContaining({ code: "MM_USAGE" }));
     },
   );
-});
-
-describe("withoutUser", () => {
-  it.each([
-    ["https://me:secret@a.org/cdx?x=1", "https://a.org/cdx?x=1"],
-    ["https://me@a.org/", "https://a.org/"],
-    ["http://A.org", "http://A.org"],
-  ])("%s", (address, expected) => {
-    expect(withoutUser(address)).toBe(expected);
-  });
 });

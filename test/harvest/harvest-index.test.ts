@@ -170,24 +170,6 @@ describe("harvestIndex", () => {
     });
   });
 
-  it.each([
-    "null",
-    "7",
-    "{",
-    '{"harvest": HASH}',
-    '{"harvest": HASH, "note": {"query": 0, "bytes": 9}, "digest": HASH}',
-  ])("says that what is remembered is damaged: %s", async (text) => {
-    const { run, target } = await begun();
-    const note = `${target}.part.json`;
-    const [hash = ""] = /"[0-9a-f]{64}"/.exec(readFileSync(note, "utf8")) ?? [];
-    writeFileSync(note, text.replaceAll("HASH", hash));
-    await expect(run({ linesPerPage: 4 })).rejects.toMatchObject({
-      code: "MM_USAGE",
-      message: expect.stringMatching(/^is damaged; /) as string,
-      position: { source: note },
-    });
-  });
-
   it("compresses when all is there, and goes on before that", async () => {
     const { folder, run, target } = await begun("index.cdx.gz");
     expect(await run({ linesPerPage: 4 })).toMatchObject({ lines: 25, resumedLines: 8 });
@@ -275,7 +257,7 @@ describe("harvestIndex", () => {
   it.each([
     ["resume keys", "2\n", [QUERY]],
     ["pages", '{"pages": 2}', [QUERY]],
-    ["one stream, for several URLs", "", [QUERY, { url: "b.com" }]],
+    ["one stream", "", [QUERY]],
   ])("takes no array in JSON from a server with %s", async (_name, probe, queries) => {
     const array = '[["urlkey","timestamp"],\n["com,a)/","2014"]]\n';
     const { run } = await harvesting((url) => (isProbe(url) ? probe : array));
@@ -283,14 +265,6 @@ describe("harvestIndex", () => {
       code: "MM_BAD_INPUT",
       message: expect.stringMatching(/leave output=json out/) as string,
     });
-  });
-
-  it("takes one array in JSON, however long its line", async () => {
-    const rows = LINES.map((line) => JSON.stringify(line.padEnd(100_000)));
-    const array = `[["original"],${rows.map((row) => `[${row}]`).join(",")}]\n`;
-    const { run, text } = await harvesting(() => array, "index.json");
-    await run({ paging: "stream" });
-    expect(text()).toBe(array);
   });
 
   it("stops at a line without an end", async () => {
