@@ -12,15 +12,15 @@ const RANGE_BYTES = 1 << 23;
 
 /** An uncompressed index file: cut by offsets only, and read where its parts are processed. */
 export function openPlain(path: string, size: number, format: DetectedFormat): IndexInput {
-  const parts = (): AsyncIterable<Part> => ranges(path, size, format);
+  const parts = (): Iterable<Part> => ranges(path, size, format);
   return { source: path, size, isInflated: false, isRanged: true, format, parts };
 }
 
-async function* ranges(
+function* ranges(
   path: string,
   size: number,
   format: DetectedFormat,
-): AsyncGenerator<Part, void, undefined> {
+): Generator<Part, void, undefined> {
   for (let start = 0; start < size; start += RANGE_BYTES) {
     const end = Math.min(start + RANGE_BYTES, size);
     yield { source: path, bytes: end - start, task: { kind: "range", path, start, end, format } };
@@ -62,7 +62,7 @@ export function compressedInput(
     isSequential: true,
     parts(isAlone) {
       const isShared = isAlone && slice === undefined && hasLines(format);
-      return isShared ? sharedOut(file, format, options) : oneTask(file, format, options);
+      return isShared ? sharedOut(file, format, options) : [oneTask(file, format, options)];
     },
   };
 }
@@ -76,14 +76,13 @@ async function* sharedOut(
   yield* blockParts(path, format, { ...options, chunks, stored });
 }
 
-async function* oneTask(
-  { path, source, slice, size }: WholeFile,
+function oneTask(
+  file: WholeFile,
   format: DetectedFormat,
   { archive, progress }: OpenOptions,
-): AsyncGenerator<Part, void, undefined> {
-  const counter = progress.counter();
-  const file = { path, source, slice, size, format, archive, progress: counter };
-  yield { source, bytes: 0, task: { kind: "file", ...file } };
+): Part {
+  const task = { kind: "file", ...file, format, archive, progress: progress.counter() } as const;
+  return { source: file.source, bytes: 0, task };
 }
 
 /** The first bytes of a compressed file, or of a slice of one, decompressed. */

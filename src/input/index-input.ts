@@ -22,7 +22,7 @@ export interface IndexInput {
    * @param isAlone whether there is nothing else to read; an input that can only be read from
    * start to end is then decompressed here, and shared out.
    */
-  parts(isAlone: boolean): AsyncIterable<Part>;
+  parts(isAlone: boolean): AsyncIterable<Part> | Iterable<Part>;
 }
 
 export interface OpenOptions {

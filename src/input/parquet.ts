@@ -1,38 +1,22 @@
 import { stat } from "node:fs/promises";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
-import { type DetectedFormat, formatNamed } from "./formats.ts";
+import { formatNamed } from "./formats.ts";
 import type { IndexInput, Part } from "./index-input.ts";
 import { type CaptureText, MEMBER_NAMES, rowBlocks, rowLine } from "./rows.ts";
-import { badInput, MementoMapError, ioError } from "../errors.ts";
+import { badInput, ioError, MementoMapError } from "../errors.ts";
 
 /** Opens a Parquet index, such as Common Crawl's; row groups are read in parallel. */
 export async function openParquetInput(path: string, size: number): Promise<IndexInput> {
-  const file = await openParquet(path);
+  const groups = rowGroups(await openParquet(path));
   const format = formatNamed("parquet");
-  return {
+  const bytes = Math.floor(size / groups.length);
+  const parts = groups.map((group): Part => ({
     source: path,
-    size,
-    isInflated: true,
-    format,
-    parts: () => groupParts(file, size, format),
-  };
+    bytes,
+    task: { kind: "parquet", path, format, ...group },
+  }));
+  return { source: path, size, isInflated: true, format, parts: () => parts };
 }
-
-async function* groupParts(
-  file: ParquetFile,
-  size: number,
-  format: DetectedFormat,
-): AsyncGenerator<Part, void, undefined> {
-  const { path } = file;
-  const groups = rowGroups(file);
-  for (const group of groups) {
-    const bytes = Math.floor(size / groups.length);
-    yield { source: path, bytes, task: { kind: "parquet", path, format, ...group } };
-  }
-}
-
-type Hyparquet = typeof import("hyparquet");
-type Compressors = typeof import("hyparquet-compressors").compressors;
 
 type Columns = Partial<Record<keyof CaptureText, string>>;
 
@@ -42,8 +26,6 @@ interface ParquetFile {
   readonly buffer: AsyncBuffer;
   readonly metadata: FileMetaData;
   readonly columns: Columns;
-  readonly hyparquet: Hyparquet;
-  readonly compressors: Compressors;
 }
 
 /**
@@ -53,44 +35,40 @@ interface ParquetFile {
  * URIs or SURTs, MM_IO.
  */
 export async function openParquet(path: string): Promise<ParquetFile> {
-  const { hyparquet } = await loadParquet();
-  try {
+  const { asyncBufferFromFile } = await loadHyparquet();
+  const buffer = await withFaultsOf(path, async () => {
     await stat(path);
-    return await readFooter(await hyparquet.asyncBufferFromFile(path), path);
-  } catch (error) {
-    throw parquetError(error, path);
-  }
+    return asyncBufferFromFile(path);
+  });
+  return readFooter(buffer, path);
 }
 
 /** As {@link openParquet}, of a file that is open or in memory. */
 export async function readFooter(buffer: AsyncBuffer, path: string): Promise<ParquetFile> {
-  const { hyparquet, compressors } = await loadParquet();
-  try {
-    const metadata = await hyparquet.parquetMetadataAsync(buffer);
-    const names = metadata.schema.slice(1).map((element) => element.name);
-    const columns: Columns = {};
-    for (const field of Object.keys(MEMBER_NAMES) as (keyof CaptureText)[]) {
-      const name = MEMBER_NAMES[field].find((known) => names.includes(known));
-      if (name !== undefined) columns[field] = name;
-    }
-    if (columns.uri === undefined && columns.key === undefined) {
-      throw badInput(
-        path,
-        `no column of URIs or SURTs: expected url or url_surtkey, found ${names.slice(0, 20).join(", ")}`,
-      );
-    }
-    return { path, buffer, metadata, columns, hyparquet, compressors };
-  } catch (error) {
-    throw parquetError(error, path);
+  const { parquetMetadataAsync } = await loadHyparquet();
+  const metadata = await withFaultsOf(path, () => parquetMetadataAsync(buffer));
+  const names = metadata.schema.slice(1).map((element) => element.name);
+  const columns: Columns = {};
+  for (const field of Object.keys(MEMBER_NAMES) as (keyof CaptureText)[]) {
+    const name = MEMBER_NAMES[field].find((known) => names.includes(known));
+    if (name !== undefined) columns[field] = name;
   }
+  if (columns.uri === undefined && columns.key === undefined) {
+    const found = names.slice(0, 20).join(", ");
+    throw badInput(path, `no column of URIs or SURTs: expected url or url_surtkey, found ${found}`);
+  }
+  return { path, buffer, metadata, columns };
 }
 
-async function loadParquet(): Promise<{ hyparquet: Hyparquet; compressors: Compressors }> {
+/** @throws MM_USAGE */
+async function loadHyparquet(): Promise<
+  typeof import("hyparquet") & typeof import("hyparquet-compressors")
+> {
   try {
     // Each awaited on its own within the `try`: so bundlers know that it may be missing.
     const hyparquet = await import("hyparquet");
-    const { compressors } = await import("hyparquet-compressors");
-    return { hyparquet, compressors };
+    const compressors = await import("hyparquet-compressors");
+    return { ...hyparquet, ...compressors };
   } catch (cause) {
     throw new MementoMapError(
       "MM_USAGE",
@@ -111,7 +89,7 @@ export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number
     const rowStart = rowEnd;
     rowEnd += Number(group.num_rows);
     if (!Number.isSafeInteger(rowEnd) || rowEnd < rowStart) {
-      throw parquetError(new Error(`a group of ${String(group.num_rows)} rows`), file.path);
+      throw unsound(file.path, new Error(`a group of ${String(group.num_rows)} rows`));
     }
     return { rowStart, rowEnd };
   });
@@ -119,38 +97,18 @@ export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number
 
 /** The captures of a range of rows, which should be a row group, as blocks of lines. Holds its columns. */
 export async function* parquetBlocks(
-  file: ParquetFile,
+  { path, buffer: file, metadata, columns }: ParquetFile,
   rowStart: number,
   rowEnd: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const rows = await readRows(file, rowStart, rowEnd);
-  yield* rowBlocks(rows.map((row) => rowLine(captureOf(row, file.columns))));
+  const { parquetReadObjects, compressors } = await loadHyparquet();
+  const names = Object.values(columns);
+  const options = { file, metadata, compressors, columns: names, rowStart, rowEnd };
+  const rows = await withFaultsOf(path, () => parquetReadObjects(options));
+  yield* rowBlocks(rows.map((row) => rowLine(captureOf(row, columns))));
 }
 
-type ParquetRow = Readonly<Record<string, unknown>>;
-
-async function readRows(
-  file: ParquetFile,
-  rowStart: number,
-  rowEnd: number,
-): Promise<readonly ParquetRow[]> {
-  const { hyparquet, buffer, metadata, compressors } = file;
-  const columns = Object.values(file.columns);
-  try {
-    return await hyparquet.parquetReadObjects({
-      file: buffer,
-      metadata,
-      compressors,
-      columns,
-      rowStart,
-      rowEnd,
-    });
-  } catch (error) {
-    throw parquetError(error, file.path);
-  }
-}
-
-function captureOf(row: ParquetRow, columns: Columns): CaptureText {
+function captureOf(row: Readonly<Record<string, unknown>>, columns: Columns): CaptureText {
   const text = (field: keyof CaptureText): string | undefined => {
     const name = columns[field];
     return name === undefined ? undefined : textOf(row[name]);
@@ -170,10 +128,17 @@ function textOf(value: unknown): string {
   return typeof value === "number" || typeof value === "bigint" ? String(value) : "";
 }
 
-function parquetError(error: unknown, path: string): MementoMapError {
-  const known = ioError(error, path);
-  if (known !== error && error instanceof Error && !("code" in error)) {
-    return badInput(path, `not a sound Parquet file (${error.message})`, error);
+/** Does something with a file; what the library throws becomes MM_BAD_INPUT, and faults of the system MM_IO. */
+async function withFaultsOf<T>(path: string, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    throw error instanceof Error && !("code" in error)
+      ? unsound(path, error)
+      : ioError(error, path);
   }
-  return known;
+}
+
+function unsound(path: string, error: Error): MementoMapError {
+  return badInput(path, `not a sound Parquet file (${error.message})`, error);
 }

@@ -7,7 +7,7 @@ import type { DetectedFormat } from "./formats.ts";
 import { decompressed } from "../files/decompress.ts";
 import { fileChunks } from "./file-chunks.ts";
 import { decompressedHead } from "./file-inputs.ts";
-import type { FileSlice, IndexInput, OpenOptions, Part } from "./index-input.ts";
+import type { FileTask, IndexInput, OpenOptions, Part } from "./index-input.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { ZIPNUM_JSON_LINE, ZIPNUM_META, ZIPNUM_TAB_LINE } from "./line-kind.ts";
 
@@ -26,17 +26,9 @@ export interface PartLocation {
 /** Finds the file of a part by the name that the index has for it. */
 type LocatePart = (name: string | undefined) => Promise<PartLocation>;
 
-/** A gzip member of some thousand lines. */
-interface Block {
-  readonly offset: number;
-  readonly length: number;
-  /** How the first line begins, as the index says. */
-  readonly firstKey: string;
-}
-
 interface ClusterPart {
   readonly location: PartLocation;
-  readonly blocks: Block[];
+  readonly blocks: ZipNumBlock[];
 }
 
 /**
@@ -49,7 +41,7 @@ interface ClusterPart {
  * @throws MM_BAD_INPUT where index and data disagree, MM_BAD_LINE, MM_IO
  */
 export async function openZipNum(
-  index: { readonly path: string; readonly source: string; readonly slice?: FileSlice | undefined },
+  index: Pick<FileTask, "path" | "source" | "slice">,
   locate: LocatePart,
   options: OpenOptions,
 ): Promise<IndexInput[]> {
@@ -75,7 +67,7 @@ export async function zipNumParts(path: string): Promise<string[]> {
 }
 
 async function readIndex(
-  index: { readonly path: string; readonly source: string; readonly slice?: FileSlice | undefined },
+  index: Pick<FileTask, "path" | "source" | "slice">,
   locate: LocatePart,
 ): Promise<Map<string, ClusterPart>> {
   const decoder = new TextDecoder();
@@ -87,26 +79,14 @@ async function readIndex(
       const text = decoder.decode(bytes.subarray(starts[i], ends[i]));
       const read = readIndexLine(text, { source: index.source, line: firstLine + i });
       if (typeof read === "string") defaultPart = read;
-      else if (read !== undefined) await addBlock(read, defaultPart, parts, locate);
+      if (typeof read !== "object") continue;
+      const name = read.part ?? defaultPart;
+      const part = parts.get(name ?? "") ?? { location: await locate(name), blocks: [] };
+      parts.set(name ?? "", part);
+      part.blocks.push({ ...read, offset: read.offset + part.location.offset });
     }
   }
   return parts;
-}
-
-async function addBlock(
-  block: ZipNumBlock,
-  defaultPart: string | undefined,
-  parts: Map<string, ClusterPart>,
-  locate: LocatePart,
-): Promise<void> {
-  const name = block.part ?? defaultPart;
-  let part = parts.get(name ?? "");
-  if (part === undefined) {
-    part = { location: await locate(name), blocks: [] };
-    parts.set(name ?? "", part);
-  }
-  const { firstKey, offset, length } = block;
-  part.blocks.push({ firstKey, offset: offset + part.location.offset, length });
 }
 
 function checkBlocks(
@@ -127,29 +107,23 @@ function checkBlocks(
     expected = offset + length;
   }
   const end = location.offset + location.size;
-  if (expected === end) return;
   if (damage !== undefined && expected > end) {
-    dropBehind(end, { location, blocks }, damage);
-    return;
+    // The file was cut off.
+    const lost = blocks.findIndex(({ offset, length }) => offset + length > end);
+    const [{ offset }] = blocks.splice(lost);
+    addDamage(damage, {
+      source: location.source,
+      offset,
+      bytes: end - offset,
+      message: `the file ends within the block at byte ${offset}, and the index has blocks behind it`,
+    });
+  } else if (expected !== end) {
+    throw badInput(
+      index,
+      `the index does not fit the data: it describes ${expected - location.offset} bytes of ` +
+        `${location.source}, which has ${location.size}; make the index again`,
+    );
   }
-  throw badInput(
-    index,
-    `the index does not fit the data: it describes ${expected - location.offset} bytes of ` +
-      `${location.source}, which has ${location.size}; make the index again`,
-  );
-}
-
-/** Skips the blocks that a file lacks because it was cut off. */
-function dropBehind(end: number, { location, blocks }: ClusterPart, damage: DamageLog): void {
-  const lost = blocks.findIndex(({ offset, length }) => offset + length > end);
-  const { offset } = blocks[lost];
-  blocks.splice(lost);
-  addDamage(damage, {
-    source: location.source,
-    offset,
-    bytes: end - offset,
-    message: `the file ends within the block at byte ${offset}, and the index has blocks behind it`,
-  });
 }
 
 /** The format of the first block whose lines can be read. */
@@ -163,25 +137,16 @@ async function partFormat(
   return detectFormat(head, format === "zipnum" ? "auto" : format, source);
 }
 
-async function* blockParts(
-  { location, blocks }: ClusterPart,
+function* blockParts(
+  { location: { path, source }, blocks }: ClusterPart,
   format: DetectedFormat,
-): AsyncGenerator<Part, void, undefined> {
-  const { path, source } = location;
-  for (let from = 0, next = 0; from < blocks.length; from = next) {
-    const { offset } = blocks[from];
-    let end = offset;
-    while (next < blocks.length && end - offset < TASK_BYTES) {
-      end = blocks[next].offset + blocks[next].length;
-      next++;
-    }
-    const length = end - offset;
-    const slice = { offset, length, isGzip: true };
-    yield {
-      source,
-      bytes: length,
-      task: { kind: "file", path, source, slice, size: length, format },
-    };
+): Generator<Part, void, undefined> {
+  for (let next = 0; next < blocks.length;) {
+    const { offset } = blocks[next];
+    let size = 0;
+    for (; next < blocks.length && size < TASK_BYTES; next++) size += blocks[next].length;
+    const slice = { offset, length: size, isGzip: true };
+    yield { source, bytes: size, task: { kind: "file", path, source, slice, size, format } };
   }
 }
 
