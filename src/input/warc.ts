@@ -1,7 +1,6 @@
 import { quote } from "../errors.ts";
 import {
   type ByteCursor,
-  type HeaderBlock,
   headerLine,
   mediaType,
   readHeaderBlock,
@@ -43,11 +42,18 @@ const readWarcRecord: RecordFormat["read"] = async (cursor, place) => {
   const record = await readHeaderBlock(cursor, MAX_HEADER_BYTES);
   if (record.length === 0) return "end";
   if (record.isWhole && record.firstLine === "") return "blank";
-  checkHeader(record, place);
+  if (!VERSION_LINE.test(record.firstLine)) {
+    throw brokenRecord(place, `begins with ${quote(record.firstLine)}, not WARC/1.1`);
+  }
+  if (!record.isWhole) throw brokenRecord(place, "has a header without an end");
   const { fields } = record;
+  const lengthText = fields.get("content-length") ?? "";
+  const length = statedLength(lengthText);
+  if (length === undefined) {
+    throw brokenRecord(place, `has no Content-Length that is a number, but ${quote(lengthText)}`);
+  }
   const type = fields.get("warc-type")?.toLowerCase() ?? "";
   const uri = fields.get("warc-target-uri")?.replace(/^<(.*)>$/s, "$1") ?? "";
-  const length = contentLength(fields, place);
   const date = (fields.get("warc-date") ?? "").replaceAll(/\D/g, "").slice(0, 14);
   if (!CAPTURE_TYPES.has(type)) {
     await skipBody(cursor, 0, length, place);
@@ -62,20 +68,6 @@ const readWarcRecord: RecordFormat["read"] = async (cursor, place) => {
   await skipBody(cursor, headLength, length, place);
   return { uri, date, mime: type === "revisit" ? "warc/revisit" : mime, status };
 };
-
-function checkHeader(record: HeaderBlock, place: RecordPlace): void {
-  if (!VERSION_LINE.test(record.firstLine)) {
-    throw brokenRecord(place, `begins with ${quote(record.firstLine)}, not WARC/1.1`);
-  }
-  if (!record.isWhole) throw brokenRecord(place, "has a header without an end");
-}
-
-function contentLength(fields: ReadonlyMap<string, string>, place: RecordPlace): number {
-  const text = fields.get("content-length") ?? "";
-  const length = statedLength(text);
-  if (length !== undefined) return length;
-  throw brokenRecord(place, `has no Content-Length that is a number, but ${quote(text)}`);
-}
 
 /*
  * An ARC file, which is what archives wrote before WARC:
@@ -92,15 +84,6 @@ function contentLength(fields: ReadonlyMap<string, string>, place: RecordPlace):
  * records; version 2 has more of them. In real files the length of the version block is often off
  * by one, and URIs and types have blanks in them.
  */
-
-/** Where the columns are that are looked at; -1 for those that are not there. */
-interface ArcColumns {
-  readonly names: string;
-  readonly count: number;
-  readonly date: number;
-  readonly type: number;
-  readonly result: number;
-}
 
 const VERSION_1 = "URL IP-address Archive-date Content-type Archive-length";
 const VERSION_BLOCK = "filedesc://";
@@ -129,10 +112,11 @@ export const arcRows: RowSource = (parts, options) => {
     if (line === undefined) return "end";
     if (line === "") return "blank";
     if (line.startsWith(VERSION_BLOCK)) {
-      const block = await readVersionBlock(cursor, place);
-      columns = block.columns;
+      const start = cursor.offset;
+      columns = await readVersionBlock(cursor, place);
       const { uri, length } = parseRecord(line, columns, place);
-      await skipBody(cursor, block.length, Math.max(block.length, length), place);
+      const blockLength = cursor.offset - start;
+      await skipBody(cursor, blockLength, Math.max(blockLength, length), place);
       return { uri, date: "0000", mime: "", status: "" }; // not a capture, whatever its date
     }
     const { uri, date, type, result, length } = parseRecord(line, columns, place);
@@ -159,39 +143,25 @@ async function readLine(cursor: ByteCursor, place: RecordPlace): Promise<string 
   return headerLine(bytes);
 }
 
-/** Reads the two lines that every version block has. */
-async function readVersionBlock(
-  cursor: ByteCursor,
-  place: RecordPlace,
-): Promise<{ columns: ArcColumns; length: number }> {
-  const start = cursor.offset;
+/** Reads the two lines that every version block has; returns the names of columns. */
+async function readVersionBlock(cursor: ByteCursor, place: RecordPlace): Promise<string[]> {
   const version = await readLine(cursor, place);
   const names = await readLine(cursor, place);
   if (version === undefined || names === undefined) {
     throw brokenRecord(place, "has a version block without an end");
   }
   const columns = arcColumns(names);
-  if (isComplete(columns)) return { columns, length: cursor.offset - start };
+  // A URI may have blanks only if it comes first, and the length must be found without the others.
+  const isUsable = columns[0] === "url" && columns.at(-1) === "archive-length";
+  if (isUsable && columns.includes("archive-date")) return columns;
   throw brokenRecord(
     place,
     `has a version block that names the columns ${quote(names)}; expected ${quote(VERSION_1)}`,
   );
 }
 
-function arcColumns(names: string): ArcColumns {
-  const list = names.trim().toLowerCase().split(/\s+/);
-  return {
-    names: list.join(" "),
-    count: list.length,
-    date: list.indexOf("archive-date"),
-    type: list.indexOf("content-type"),
-    result: list.indexOf("result-code"),
-  };
-}
-
-/** A URI may have blanks only if it comes first, and the length must be found without the others. */
-function isComplete({ names, date }: ArcColumns): boolean {
-  return names.startsWith("url ") && names.endsWith(" archive-length") && date !== -1;
+function arcColumns(names: string): string[] {
+  return names.trim().toLowerCase().split(/\s+/);
 }
 
 /** What the first line of a record says; an empty text stands for nothing. */
@@ -203,24 +173,27 @@ interface RecordLine {
   readonly length: number;
 }
 
-function parseRecord(line: string, columns: ArcColumns, place: RecordPlace): RecordLine {
+function parseRecord(line: string, columns: readonly string[], place: RecordPlace): RecordLine {
   const words = line.split(" ");
-  const extra = words.length - columns.count;
+  const extra = words.length - columns.length;
   if (extra < 0) {
-    throw brokenRecord(place, `begins with ${quote(line)}, not with ${quote(columns.names)}`);
+    throw brokenRecord(place, `begins with ${quote(line)}, not with ${quote(columns.join(" "))}`);
   }
   const lengthText = words.at(-1) ?? "";
   const length = statedLength(lengthText);
   if (length === undefined) {
     throw brokenRecord(place, `has no Archive-length that is a number, but ${quote(lengthText)}`);
   }
-  const shift = blanksInUri(words, columns.date, extra);
-  const isExact = shift === extra;
+  const shift = blanksInUri(words, columns.indexOf("archive-date"), extra);
+  const column = (name: string): string => {
+    const at = columns.indexOf(name);
+    return at === -1 ? "" : words[at + shift];
+  };
   return {
     uri: words.slice(0, shift + 1).join(" "),
-    date: words[columns.date + shift].replaceAll(/\D/g, "").slice(0, 14),
-    type: columns.type === -1 ? "" : mediaType(words[columns.type + shift]),
-    result: columns.result === -1 || !isExact ? "" : words[columns.result + shift],
+    date: column("archive-date").replaceAll(/\D/g, "").slice(0, 14),
+    type: mediaType(column("content-type")),
+    result: shift === extra ? column("result-code") : "",
     length,
   };
 }
