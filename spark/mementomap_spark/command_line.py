@@ -11,7 +11,6 @@ import shutil
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Sequence
 
 from py4j.protocol import Py4JJavaError
@@ -43,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     making.add_argument("-o", "--output", metavar="DIR", required=True, help="write the parts of the map here")
     making.add_argument("inputs", nargs="+", metavar="INPUT", help="a file, a folder or a glob, anywhere")
     making.add_argument("--split-size", type=_size, metavar="SIZE", help="bytes that one task reads")
-    making.add_argument("--ranges", type=_count, metavar="N", help="how many tasks merge")
+    making.add_argument("--ranges", type=int, metavar="N", help="how many tasks merge")
     making.add_argument("--executable", metavar="PATH", help="where mementomap is on all machines")
     making.add_argument("--force", action="store_true", help="replace outputs that are there")
     for name, value in _OPTIONS.items():
@@ -60,12 +59,6 @@ def _size(text: str) -> int:
     return int(match[1]) * 1024 ** " kmgt".index(match[2] or " ")
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"not a number of ranges: {text!r}")
-    return int(text)
-
-
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Reads the command line."""
     options = _parser().parse_args(arguments)
@@ -76,26 +69,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _ship(context: SparkContext) -> None:
-    """Sends this package to workers, unless spark-submit did."""
+def start(command: str) -> SparkContext:
+    """The application; its workers have this package, unless spark-submit sent it to them."""
+    context = SparkContext.getOrCreate(SparkConf().setIfMissing("spark.app.name", f"mementomap {command}"))
     package = os.path.dirname(os.path.abspath(__file__))
-    if not os.path.isdir(package):
-        return
-    folder = tempfile.mkdtemp(prefix="mementomap-")
-    # Workers may fetch it as long as the application runs.
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    archive = os.path.join(folder, "mementomap_spark.zip")
-    with zipfile.ZipFile(archive, "w") as file:
-        for name in sorted(os.listdir(package)):
-            if name.endswith(".py"):
-                file.write(os.path.join(package, name), f"mementomap_spark/{name}")
-    context.addPyFile(archive)
-
-
-def _task_error(error: Py4JJavaError) -> str | None:
-    """What a task said is wrong with the input."""
-    match = re.search(r"MementoMapError: (.*?)\n", str(error.java_exception))
-    return None if match is None else match[1]
+    if os.path.isdir(package):
+        folder = tempfile.mkdtemp(prefix="mementomap-")
+        # Workers may fetch it as long as the application runs.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        source, name = os.path.split(package)
+        context.addPyFile(shutil.make_archive(os.path.join(folder, name), "zip", source, name))
+    return context
 
 
 def run(context: SparkContext, options: argparse.Namespace) -> int:
@@ -103,26 +87,16 @@ def run(context: SparkContext, options: argparse.Namespace) -> int:
     started = time.monotonic()
     try:
         figures = generate(context, options)
-    except MementoMapError as error:
-        return _fail(str(error))
-    except Py4JJavaError as error:
-        message = _task_error(error)
-        if message is None:
+    except (MementoMapError, Py4JJavaError) as error:
+        text = str(error.java_exception if isinstance(error, Py4JJavaError) else f"MementoMapError: {error}\n")
+        # What a task said is wrong with the input is within what Java says.
+        fault = re.search(r"MementoMapError: (.*?)\n", text)
+        if fault is None:
             raise
-        return _fail(message)
+        print(f"mementomap: {fault[1]}", file=sys.stderr)
+        return BAD_INPUT
     print(json.dumps({**figures, "seconds": round(time.monotonic() - started, 3)}), file=sys.stderr)
     return 0
-
-
-def _fail(message: str) -> int:
-    print(f"mementomap: {message}", file=sys.stderr)
-    return BAD_INPUT
-
-
-def start(command: str) -> SparkContext:
-    context = SparkContext.getOrCreate(SparkConf().setIfMissing("spark.app.name", f"mementomap {command}"))
-    _ship(context)
-    return context
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from pyspark import SparkContext
 from .executable import Executable, MementoMapError, scratch_folder
 from .hadoop import Hadoop
 from .inputs import find_inputs
-from .pipeline import Part, Run, Work, merge_range, read_share, write_footer, write_slice
+from .pipeline import Run, Work, merge_range, read_share, write_footer, write_slice
 
 #: Bytes of runs that make a range, unless it is told otherwise.
 _RANGE_BYTES = 32 * 2**20
@@ -48,7 +48,7 @@ def generate(context: SparkContext, options: Namespace) -> dict:
         numbers = range(1, cuts.count(b"\n") + 2)
         known = context.broadcast(runs)
         merging = context.parallelize(numbers, len(numbers))
-        parts: list[Part] = merging.map(lambda number: merge_range(work, number, cuts, known.value)).collect()
+        parts = merging.map(lambda number: merge_range(work, number, cuts, known.value)).collect()
         if options.force and hadoop.exists(output):
             hadoop.delete(output)
         hadoop.rename(f"{unfinished}/map", output)
@@ -57,14 +57,11 @@ def generate(context: SparkContext, options: Namespace) -> dict:
     return {
         "files": inputs.files,
         "splits": len(runs),
-        "lines": sum(run.summary["lines"] for run in runs),
-        "captures": sum(run.summary["captures"] for run in runs),
-        "bad": sum(run.summary["bad"] for run in runs),
-        "damaged": sum(run.summary["damaged"] for run in runs),
+        **{name: sum(run.summary[name] for run in runs) for name in ("lines", "captures", "bad", "damaged")},
         "ranges": len(parts),
-        "rows": sum(part.rows for part in parts),
+        "rows": sum(rows for rows, _ in parts),
         "bytesRead": inputs.bytes,
-        "bytesMerged": sum(part.merged for part in parts),
+        "bytesMerged": sum(merged for _, merged in parts),
     }
 
 

@@ -52,11 +52,11 @@ class Hadoop:
     def find(self, pattern: str) -> list[FileStatus]:
         """The files and folders that a path or a glob stands for, by name; paths in full."""
         system, path = self._open(pattern)
-        return sorted((_status(found) for found in system.globStatus(path) or ()), key=lambda status: status.path)
+        return _by_path(system.globStatus(path) or ())
 
     def list(self, folder: str) -> list[FileStatus]:
         system, path = self._open(folder)
-        return sorted((_status(found) for found in system.listStatus(path)), key=lambda status: status.path)
+        return _by_path(system.listStatus(path))
 
     def full_path(self, path: str) -> str:
         system, given = self._open(path)
@@ -115,9 +115,12 @@ class Hadoop:
         return found.getFileSystem(self._configuration), found
 
 
-def _status(found) -> FileStatus:
-    changed = found.getModificationTime() // 1000
-    return FileStatus(found.getPath().toString(), found.getLen(), found.isDirectory(), changed)
+def _by_path(found) -> list[FileStatus]:
+    every = (
+        FileStatus(one.getPath().toString(), one.getLen(), one.isDirectory(), one.getModificationTime() // 1000)
+        for one in found
+    )
+    return sorted(every, key=lambda status: status.path)
 
 
 #: The file systems of this process, if it is a worker that needed them.
@@ -145,8 +148,7 @@ def _start_jvm(configuration_xml: str) -> Hadoop:
     gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True))
     configuration = gateway.jvm.org.apache.hadoop.conf.Configuration()
     # Of a stream it keeps what it read; a file would be read again whenever classes bring defaults of their own.
-    stream = gateway.jvm.java.io.ByteArrayInputStream(bytearray(configuration_xml, "utf-8"))
-    configuration.addResource(stream)
+    configuration.addResource(gateway.jvm.java.io.ByteArrayInputStream(bytearray(configuration_xml, "utf-8")))
     configuration.size()
     return Hadoop(gateway.jvm, configuration)
 
@@ -156,29 +158,20 @@ def _java_of_executor() -> tuple[str, str]:
     added = os.path.join(os.path.abspath(SparkFiles.getRootDirectory()), "*")
     process = os.getppid()
     while process > 1:
-        command = _lines_of_process(process, "cmdline")
-        if os.path.basename(command[0] if command else "") == "java":
-            environment = dict(line.split("=", 1) for line in _lines_of_process(process, "environ") if "=" in line)
+        command = _of_process(process, "cmdline").rstrip("\0").split("\0")
+        if os.path.basename(command[0]) == "java":
             options = [command[i + 1] for i, word in enumerate(command) if word in ("-cp", "-classpath")]
-            classes = options[0] if options else environment.get("CLASSPATH", "")
-            return command[0], f"{classes}:{added}"
-        process = _parent(process)
+            return command[0], f"{options[0] if options else os.environ.get('CLASSPATH', '')}:{added}"
+        process = int(_of_process(process, "stat").rpartition(")")[2].split()[1])
     home = os.environ.get("SPARK_HOME", "")
     java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
     return java, f"{os.path.join(home, 'jars', '*')}:{added}"
 
 
-def _lines_of_process(process: int, name: str) -> list[str]:
+def _of_process(process: int, name: str) -> str:
+    """What Linux says of a process; elsewhere, as if it had no parent."""
     try:
         with open(f"/proc/{process}/{name}", encoding="utf-8", errors="replace") as file:
-            return file.read().rstrip("\0").split("\0")
+            return file.read()
     except OSError:
-        return []
-
-
-def _parent(process: int) -> int:
-    try:
-        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-            return int(file.read().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
+        return ") - 0"

@@ -59,19 +59,15 @@ def find_inputs(hadoop: Hadoop, paths: Sequence[str], share_bytes: int | None, p
         for one in found:
             members = [file for file in hadoop.list(one.path) if not file.is_folder] if one.is_folder else []
             changed = max(changed, one.changed, *(member.changed for member in members))
-            files += _files_to_read(one.path, members) if one.is_folder else [_not_a_cluster(one)]
+            files += _files_to_read(one.path, members) if one.is_folder else [one]
+            if not one.is_folder and _CLUSTER.search(one.path):
+                raise MementoMapError(f"{one.path}: is the index of a ZipNum cluster; give its folder [MM_USAGE]")
     _refuse_twice(files)
     stored = sum(file.size for file in files)
     size = share_bytes or max(
         min(max(stored // max(1, 3 * parallelism), LEAST_SHARE), LARGEST_SHARE), -(-stored // MOST_SHARES)
     )
     return Inputs(tuple(_shares(hadoop, files, size)), len(files), stored, changed)
-
-
-def _not_a_cluster(file: FileStatus) -> FileStatus:
-    if _CLUSTER.search(file.path):
-        raise MementoMapError(f"{file.path}: is the index of a ZipNum cluster; give its folder [MM_USAGE]")
-    return file
 
 
 def _files_to_read(folder: str, files: Sequence[FileStatus]) -> list[FileStatus]:
@@ -81,8 +77,8 @@ def _files_to_read(folder: str, files: Sequence[FileStatus]) -> list[FileStatus]
     if indexes and records:
         one, other = (os.path.basename(kind[0].path) for kind in (indexes, records))
         raise MementoMapError(
-            f"{folder}: {one} and {other} may tell of the same captures, and would count twice; "
-            "name the files that are to be read [MM_BAD_INPUT]"
+            f"{folder}: {one} and {other} may hold the same captures, which would count twice; "
+            "name the files to read [MM_BAD_INPUT]"
         )
     if not indexes and not records:
         raise MementoMapError(

@@ -19,8 +19,8 @@ from .inputs import Share
 _MAGIC = b"\x89MMR\r\n\x1a\n"
 _TAIL = 8 + len(_MAGIC)
 _CHUNK_BYTES = 2**22
-#: Read beyond the end of a split at once, for the rest of its last line.
-_LINE_BYTES = 2**16
+#: Read beyond the end of a split, for the rest of its last line; no line may be longer.
+_LINE_BYTES = 2**20 + 2
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,7 @@ def _lines(hadoop: Hadoop, share: Share, copy: str) -> Iterator[bytes]:
     local, base = local_path(file.path), 0
     if local is None:
         local, base = copy, at
-        copied = end
-        hadoop.copy(file.path, base, end, local)
-        while copied < file.size and not _has_line_end(local, end - 1 - base):
-            more = min(copied + _LINE_BYTES, file.size)
-            hadoop.copy(file.path, copied, more, local, at=copied - base)
-            copied = more
+        hadoop.copy(file.path, at, min(end + _LINE_BYTES, file.size), copy)
     with open(local, "rb") as lines:
         lines.seek(at - base)
         # What is before the first line end is of the split before.
@@ -102,12 +97,6 @@ def _lines(hadoop: Hadoop, share: Share, copy: str) -> Iterator[bytes]:
             yield chunk
             if at == end and not chunk.endswith(b"\n"):
                 yield lines.readline()
-
-
-def _has_line_end(path: str, start: int) -> bool:
-    with open(path, "rb") as file:
-        file.seek(start)
-        return b"\n" in file.read()
 
 
 def _footer_of(path: str) -> dict:
@@ -146,19 +135,8 @@ def write_footer(path: str, footer: dict) -> None:
         file.write(text + len(text).to_bytes(8, "little") + _MAGIC)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of the map in the output file system."""
-
-    number: int
-    rows: int
-    bytes: int
-    #: Bytes of runs that were merged.
-    merged: int
-
-
-def merge_range(work: Work, number: int, cuts: bytes, runs: Sequence[Run]) -> Part:
-    """Merges a range of the keys of all runs, and writes its rows as a part of the map."""
+def merge_range(work: Work, number: int, cuts: bytes, runs: Sequence[Run]) -> tuple[int, int]:
+    """Merges a range of all runs into a part of the map; returns its rows, and how many bytes were merged."""
     hadoop = hadoop_of_task(work.configuration_xml)
     edges = [b"", *cuts.split(b"\n")[:-1], None]
     with scratch_folder() as folder:
@@ -169,7 +147,6 @@ def merge_range(work: Work, number: int, cuts: bytes, runs: Sequence[Run]) -> Pa
             file.write(cuts)
         place = ("--cuts", "cuts.txt", "--range", number) if cuts else ()
         summary = work.executable.run("combine", *place, "--tmp", folder, *slices, "-o", "part.ukvs", folder=folder)
-        made = os.path.join(folder, "part.ukvs")
-        hadoop.upload(made, f"{work.folder}/map/part-{number:05}.ukvs")
-        sizes = sum(os.path.getsize(os.path.join(folder, name)) for name in slices)
-        return Part(number, summary.get("rows", 0), os.path.getsize(made), sizes)
+        hadoop.upload(os.path.join(folder, "part.ukvs"), f"{work.folder}/map/part-{number:05}.ukvs")
+        merged = sum(os.path.getsize(os.path.join(folder, name)) for name in slices)
+        return summary.get("rows", 0), merged

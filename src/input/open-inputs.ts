@@ -1,11 +1,13 @@
-import { fstat } from "node:fs";
-import { open, readdir, stat } from "node:fs/promises";
+import { fstat, type Stats } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { badInput, MementoMapError, ioError, quote } from "../errors.ts";
 import type { StreamPart } from "../bytes/damage.ts";
 import { byteString, recognizeCompression } from "../bytes/bytes.ts";
+import { peek } from "../bytes/peek.ts";
 import { detectFormat } from "./detect.ts";
+import { fileChunks } from "./file-chunks.ts";
 import { looksLikeZipNumIndex } from "./line-kind.ts";
 import {
   compressedInput,
@@ -46,9 +48,7 @@ export async function openInputs(
 
 async function openPath(path: string, options: OpenOptions): Promise<IndexInput[]> {
   if (path === "-") return [await openStream(path, options)];
-  const stats = await stat(path).catch((error: unknown) => {
-    throw ioError(error, path);
-  });
+  const stats = await statsOf(path);
   if (stats.isDirectory()) return openFolder(path, options);
   if (!stats.isFile()) return [await openStream(path, options)];
   return openFile(path, stats.size, options);
@@ -56,7 +56,8 @@ async function openPath(path: string, options: OpenOptions): Promise<IndexInput[
 
 /** Readers of rarer formats are loaded when they are needed: a ZIP reader takes its time. */
 async function openFile(path: string, size: number, options: OpenOptions): Promise<IndexInput[]> {
-  const head = await readHead(path);
+  const { head, close } = await peek(fileChunks({ path, source: path }), HEAD_BYTES);
+  await close();
   const magic = byteString(head, 0, 4);
   const { format } = options;
   const isAuto = format === "auto";
@@ -83,21 +84,6 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
 async function openCluster(path: string, options: OpenOptions): Promise<IndexInput[]> {
   const { locateBeside, openZipNum } = await import("./zipnum.ts");
   return openZipNum({ path, source: path }, await locateBeside(path), options);
-}
-
-/** The first bytes of a file as they are stored. */
-async function readHead(path: string): Promise<Uint8Array> {
-  try {
-    const file = await open(path, "r");
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    throw ioError(error, path);
-  }
 }
 
 function startsZipNumIndex(head: Uint8Array): boolean {
@@ -129,23 +115,16 @@ interface FoundFile {
 async function openFolder(folder: string, options: OpenOptions): Promise<IndexInput[]> {
   const read = await folderToRead(folder);
   const files = await indexFiles(read);
+  const clusters = files.filter(({ kind }) => kind === "cluster");
   const inputs: IndexInput[] = [];
-  for (const { path, kind } of files) {
-    // The index of a cluster is known by its name.
-    if (kind === "cluster") inputs.push(...(await openCluster(path, options)));
-  }
+  // The index of a cluster is known by its name.
+  for (const { path } of clusters) inputs.push(...(await openCluster(path, options)));
   const parts = new Set(inputs.map((input) => basename(input.source)));
   const others = files.filter(({ path, kind }) => kind !== "cluster" && !parts.has(basename(path)));
-  const of = (...kinds: Kind[]): string | undefined =>
-    [...files.filter(({ kind }) => kind === "cluster"), ...others].find(({ kind }) =>
-      kinds.includes(kind),
-    )?.path;
-  const cluster = of("cluster");
-  const other = cluster === undefined ? of("wacz") : of("index", "wacz");
-  const first = cluster ?? of("index");
-  if (first !== undefined && other !== undefined) {
-    throw badInput(read, ambiguity(first, other));
-  }
+  const [one, other] = (Object.keys(KINDS) as Kind[]).flatMap(
+    (kind) => [...clusters, ...others].find((file) => file.kind === kind) ?? [],
+  );
+  if (other !== undefined) throw badInput(read, ambiguity(one.path, other.path));
   for (const { path, size } of others) inputs.push(...(await openFile(path, size, options)));
   return inputs;
 }
@@ -155,9 +134,7 @@ async function openFolder(folder: string, options: OpenOptions): Promise<IndexIn
  * `archive`, the one with the indexes; else itself.
  */
 export async function folderToRead(folder: string): Promise<string> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    throw ioError(error, folder);
-  });
+  const names = await namesIn(folder);
   if (names.some((name) => kindOf(name) !== undefined)) return folder;
   for (const name of ["indexes", "archive"]) {
     const inner = join(folder, name);
@@ -187,19 +164,16 @@ function kindOf(name: string): Kind | undefined {
 }
 
 async function indexFiles(folder: string): Promise<readonly FoundFile[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    throw ioError(error, folder);
-  });
+  const names = await namesIn(folder);
   const found: FoundFile[] = [];
   for (const name of names.sort(byCodeUnits)) {
     const kind = kindOf(name);
     if (kind === undefined) continue;
     const path = join(folder, name);
-    const stats = await stat(path).catch((error: unknown) => {
-      throw ioError(error, path);
-    });
+    const stats = await statsOf(path);
     if (stats.isDirectory()) continue;
-    if (!stats.isFile()) throw notAFile(path);
+    // A pipe or a device may never end, and has no size.
+    if (!stats.isFile()) throw badInput(path, "is not a file; give it by name if it is to be read");
     found.push({ path, size: stats.size, kind });
   }
   if (found.length > 0) return found;
@@ -209,9 +183,16 @@ async function indexFiles(folder: string): Promise<readonly FoundFile[]> {
   );
 }
 
-/** A pipe or a device may never end, and has no size. */
-function notAFile(path: string): MementoMapError {
-  return badInput(path, "is not a file; give it by name if it is to be read");
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    throw ioError(error, folder);
+  });
+}
+
+async function statsOf(path: string): Promise<Stats> {
+  return stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
 }
 
 function ambiguity(one: string, other: string): string {
