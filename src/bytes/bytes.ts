@@ -232,27 +232,15 @@ export function byteString(source: Uint8Array, start: number, end: number): stri
   return text;
 }
 
-/** How many digits a non-negative integer has. */
-function decimalLength(value: number): number {
-  let width = 1;
-  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) width++;
-  return width;
-}
-
 /** Writes a non-negative integer in decimal at `at`; returns the offset behind it. */
 export function writeDecimal(value: number, target: Uint8Array, at: number): number {
   if (value < 10) {
     target[at] = ZERO + value;
     return at + 1;
   }
-  const width = decimalLength(value);
-  let rest = value;
-  for (let i = at + width - 1; i >= at; i--) {
-    const quotient = Math.floor(rest / 10);
-    target[i] = ZERO + (rest - quotient * 10);
-    rest = quotient;
-  }
-  return at + width;
+  const digits = String(value);
+  for (let i = 0; i < digits.length; i++) target[at + i] = digits.charCodeAt(i);
+  return at + digits.length;
 }
 
 /**
@@ -304,16 +292,7 @@ export function markLength(text: Uint8Array): number {
  * The first bytes of a packed map. As for PNG: a transfer that changes line ends, or clears the eighth
  * bit, damages them.
  */
-export const PACKED_MAGIC: Uint8Array = Uint8Array.of(
-  0x89,
-  0x4d,
-  0x4d,
-  0x50,
-  0x0d,
-  0x0a,
-  0x1a,
-  0x0a,
-);
+export const PACKED_MAGIC: Uint8Array = new TextEncoder().encode("\tMMP\r\n\u001a\n").with(0, 0x89);
 
 /** Whether bytes begin as a packed map does. */
 export function isPacked(start: Uint8Array): boolean {
@@ -329,7 +308,7 @@ export function isRun(start: Uint8Array): boolean {
 }
 
 /** How every version of what an aggregator learnt begins; a digit follows. */
-const LEARNT_MAGIC = Uint8Array.from("mmlearn", (character) => character.charCodeAt(0));
+const LEARNT_MAGIC = new TextEncoder().encode("mmlearn");
 
 /** Whether a file that begins with these bytes is what an aggregator learnt, of any version. */
 export function isLearnt(start: Uint8Array): boolean {

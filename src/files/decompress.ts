@@ -11,13 +11,6 @@ export interface DecompressOptions {
   /** The most bytes to give out; no limit by default. */
   readonly maxDecompressedBytes?: number | undefined;
   /**
-   * How many times larger than its input the output may be; 1000 by default.
-   *
-   * Only looked at once the output has passed 1 GiB: below that a bomb does no harm, because the
-   * output is streamed. A sorted index shrinks 5 to 50 times.
-   */
-  readonly maxRatio?: number | undefined;
-  /**
    * Bytes decompressed at a time; 1 MiB by default.
    *
    * Chunks of 16 KiB are so short-lived that their memory is free again at once, where larger ones
@@ -33,8 +26,10 @@ export interface DecompressOptions {
   readonly isGzip?: boolean | undefined;
 }
 
+/** Below that a bomb does no harm, because the output is streamed. */
 const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
-const DEFAULT_MAX_RATIO = 1000;
+/** A sorted index shrinks 5 to 50 times. */
+const MAX_RATIO = 1000;
 const OUTPUT_CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_AHEAD = 2;
 
@@ -70,13 +65,13 @@ export async function* decompressed(
       stored,
       options,
     );
-    const { maxDecompressedBytes: limit = Infinity, maxRatio = DEFAULT_MAX_RATIO } = options;
+    const { maxDecompressedBytes: limit = Infinity } = options;
     let given = 0;
     for await (const chunk of output) {
       if (isChunk(chunk)) given += chunk.length;
       if (given > limit) throw tooLarge(options.source, `holds more than ${limit} bytes`);
-      if (given > RATIO_MATTERS_FROM_BYTES && given > stored.bytes * maxRatio) {
-        throw tooLarge(options.source, `is more than ${maxRatio} times larger when decompressed`);
+      if (given > RATIO_MATTERS_FROM_BYTES && given > stored.bytes * MAX_RATIO) {
+        throw tooLarge(options.source, `is more than ${MAX_RATIO} times larger when decompressed`);
       }
       yield chunk;
     }
