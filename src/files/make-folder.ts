@@ -18,28 +18,20 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function makeMissing(folder: string): Promise<void> {
-  if (await isFolder(folder)) return;
-  const parent = dirname(folder);
-  if (parent !== folder) await makeMissing(parent);
+async function makeMissing(folder: string, hasParent = false): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
-    // Another process may have made it meanwhile.
-    if (systemCode(error) === "EEXIST" && (await isFolder(folder))) return;
-    if (systemCode(error) !== "ENOENT") throw error;
-    throw new MementoMapError("MM_IO", `no folder can be made in ${parent}`, {
-      position: { source: folder },
-      cause: error,
-    });
-  }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return false;
-    throw error;
+    const code = systemCode(error);
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    if (code !== "ENOENT") throw error;
+    const parent = dirname(folder);
+    if (hasParent) {
+      throw new MementoMapError("MM_IO", `no folder can be made in ${parent}`, {
+        position: { source: folder },
+      });
+    }
+    await makeMissing(parent);
+    await makeMissing(folder, true);
   }
 }

@@ -81,6 +81,16 @@ export function isClosedPipe(error: unknown): boolean {
   return systemCode(error) === "EPIPE";
 }
 
+/** Resolves when the stream takes more. */
+function writeTo(stream: Writable, block: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(block, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
 class StreamOutput implements Output {
   readonly name = "stdout";
   readonly #stream: Writable;
@@ -89,12 +99,9 @@ class StreamOutput implements Output {
     this.#stream = stream;
   }
 
-  write(block: Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#stream.write(block, (error) => {
-        if (error === null || error === undefined) resolve();
-        else reject(isClosedPipe(error) ? error : ioError(error, this.name));
-      });
+  async write(block: Uint8Array): Promise<void> {
+    await writeTo(this.#stream, block).catch((error: unknown) => {
+      throw isClosedPipe(error) ? error : ioError(error, this.name);
     });
   }
 
@@ -228,13 +235,11 @@ class CompressedOutput implements Output {
     this.#pumped.catch(() => undefined);
   }
 
-  write(block: Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#compressor.write(block, (error) => {
-        if (error === null || error === undefined) resolve();
-        // The compressor is gone because the file failed: that is what went wrong.
-        else this.#pumped.then(() => reject(error), reject);
-      });
+  async write(block: Uint8Array): Promise<void> {
+    await writeTo(this.#compressor, block).catch(async (error: unknown) => {
+      // The compressor is gone because the file failed: that is what went wrong.
+      await this.#pumped;
+      throw error;
     });
   }
 
