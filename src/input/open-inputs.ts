@@ -56,8 +56,9 @@ async function openPath(path: string, options: OpenOptions): Promise<IndexInput[
 
 /** Readers of rarer formats are loaded when they are needed: a ZIP reader takes its time. */
 async function openFile(path: string, size: number, options: OpenOptions): Promise<IndexInput[]> {
-  const { head, close } = await peek(fileChunks({ path, source: path }), HEAD_BYTES);
-  await close();
+  const stored = await peek(fileChunks({ path, source: path }), HEAD_BYTES);
+  await stored.close();
+  const { head } = stored;
   const magic = byteString(head, 0, 4);
   const { format } = options;
   const isAuto = format === "auto";
