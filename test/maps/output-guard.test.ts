@@ -175,7 +175,7 @@ describe("an output that would destroy something", () => {
     "harvest http://127.0.0.1:1/ --url a -o OUT",
     "aggregate --serve --port 0 -a @list.json --log OUT",
     "aggregate --serve --port 0 -a @list.json --access-log OUT",
-    "serve @map.ukvs --port 0 --combined-log OUT",
+    "serve @map.ukvs --port 0 --access-log OUT",
   ])("that has no folder is refused, and the folder named: %s", async (line) => {
     const place = world();
     const { folder, at } = place;
@@ -286,7 +286,7 @@ describe("a log of a service", () => {
   it("is not appended to the map that is served", async () => {
     const place = world();
     const before = contents(place.folder);
-    const result = await run(place, "serve", "@map.ukvs", "--combined-log", "@map.ukvs");
+    const result = await run(place, "serve", "@map.ukvs", "--access-log", "@map.ukvs");
     expect(result).toMatchObject({ code: 2, stdout: "" });
     expect(result.stderr).toContain("is an input too");
     expect(contents(place.folder)).toEqual(before);

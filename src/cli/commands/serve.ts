@@ -1,17 +1,14 @@
-import { DEFAULT_CONNECTION_LIMITS } from "../../http/listen.ts";
 import { RateLimit } from "../../http/rate-limit.ts";
 import { createPublisher } from "../../publish/serve/publisher.ts";
-import { DEFAULT_PUBLISHER_LIMITS } from "../../publish/serve/site.ts";
 import { quote } from "../../errors.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { choice, MAX_SHRINK_OPTION, option } from "../common/options.ts";
+import { MAX_SHRINK_OPTION, option } from "../common/options.ts";
 import {
   CONFIG_OPTION,
   HOST_OPTION,
   MONITORING_OPTIONS,
   PROXY_OPTIONS,
-  SERVER_LOGS,
 } from "../common/server-shell.ts";
 import { guardServiceFiles, openServiceLog, reloader, runService } from "../common/server-shell.ts";
 
@@ -39,8 +36,8 @@ checks the files immediately. Every option is also a setting, in a JSON file
 environment over the file. When it is stopped (Ctrl-C, SIGTERM), the server
 accepts no more requests, finishes those in progress, and exits with status 0.
 
-The log on standard error has a line of JSON for each event and request. The URL
-is written to standard output when the server is ready.
+The log on standard error has a line of JSON for each event; --access-log has
+the requests. The URL is written to standard output when the server is ready.
 `,
   options: {
     port: option.port("8080", "The port; 0 selects any free port."),
@@ -67,36 +64,6 @@ is written to standard output when the server is ready.
     ...MONITORING_OPTIONS,
     rate: option.decimal("0", "Requests per second and address; 0 for no limit."),
     ...PROXY_OPTIONS,
-    "access-log": {
-      value: "WHAT",
-      default: "requests",
-      help: "What to log: requests (and events), events, or nothing.",
-      ...choice(SERVER_LOGS),
-    },
-    "max-batch": option.size(
-      sizeText(DEFAULT_PUBLISHER_LIMITS.maxBatchBytes),
-      "The maximum size of a batch of lookups.",
-    ),
-    "max-header": option.size(
-      sizeText(DEFAULT_CONNECTION_LIMITS.maxHeaderBytes),
-      "The maximum size of a request's headers, including its URI.",
-    ),
-    "max-connections": option.count(
-      String(DEFAULT_CONNECTION_LIMITS.maxConnections),
-      "The maximum number of connections.",
-    ),
-    "idle-timeout": option.duration(
-      `${DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000}s`,
-      "When to disconnect a client that neither sends nor receives anything.",
-    ),
-    "request-timeout": option.duration(
-      `${DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000}s`,
-      "How long a client may take to send a request.",
-    ),
-    grace: option.duration(
-      `${DEFAULT_CONNECTION_LIMITS.graceMs / 1000}s`,
-      "How long requests in progress may take after a stop.",
-    ),
     config: CONFIG_OPTION,
   },
   examples: {
@@ -113,17 +80,11 @@ is written to standard output when the server is ready.
     if (positionals.length === 0) throw usage("serve", "serve needs a map");
     if (positionals.includes("-")) throw usage("serve", "a map to serve must be a file");
     const maps = withPacked(positionals.map(publishedMap), values.packed);
-    await guardServiceFiles(
-      { logs: [values["combined-log"]] },
-      maps.flatMap(({ path, packed }) => [path, ...(packed === undefined ? [] : [packed])]),
-    );
-    const accessLog = values["combined-log"];
-    const logs = openServiceLog(io, {
-      what: values["access-log"],
-      isQuiet: values.quiet,
-      accessLog,
-    });
-    const { log } = logs;
+    const { port, host, json: isJson } = values;
+    const { "access-log": accessLog, "metrics-port": metrics } = values;
+    const files = maps.flatMap(({ path, packed }) => [path, packed]);
+    await guardServiceFiles({ logs: [accessLog] }, files);
+    const { log, flush } = openServiceLog(io, { accessLog });
     const publisher = await createPublisher(maps, {
       base: values.base,
       replay: values.replay,
@@ -138,35 +99,17 @@ is written to standard output when the server is ready.
       prefix: values.prefix,
       isPrefixOptional: true,
       trustedProxies: values["trust-proxy"],
-      limits: { maxBatchBytes: values["max-batch"] },
-      servesMetrics: values["metrics-port"] === undefined,
+      servesMetrics: metrics === undefined,
       log,
     });
     publisher.metrics.readProcess();
     const offHangUp = io.onHangUp?.(reloader(log, () => publisher.reload()));
     try {
-      const { port, host, json: isJson, "metrics-port": metricsPort } = values;
-      await runService(publisher, io, {
-        port,
-        host,
-        metrics:
-          metricsPort === undefined
-            ? undefined
-            : { port: metricsPort, host: values["metrics-host"] },
-        isJson,
-        limits: {
-          maxHeaderBytes: values["max-header"],
-          maxConnections: values["max-connections"],
-          idleTimeoutMs: values["idle-timeout"],
-          requestTimeoutMs: values["request-timeout"],
-          graceMs: values.grace,
-        },
-        log,
-      });
+      await runService(publisher, io, { port, host, metrics, isJson, log });
     } finally {
       offHangUp?.();
       await publisher.close();
-      logs.flush();
+      flush();
     }
     return {};
   },
@@ -197,8 +140,4 @@ function withPacked(maps: readonly FileToPublish[], packed: readonly string[]): 
     all[index] = { ...all[index], packed: path };
   }
   return all;
-}
-
-function sizeText(bytes: number): string {
-  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20}m` : `${bytes / 2 ** 10}k`;
 }

@@ -13,7 +13,7 @@ import {
   parseSize,
   parseWhole,
 } from "./options.ts";
-import { HOST_OPTION, parsePathPrefix, PROXY_OPTIONS } from "./server-shell.ts";
+import { HOST_OPTION, MONITORING_OPTIONS, parsePathPrefix, PROXY_OPTIONS } from "./server-shell.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { decompressedHead } from "../../input/file-inputs.ts";
 import { MemgatorLog } from "../../input/memgator-log.ts";
@@ -136,16 +136,7 @@ export const AGGREGATE_OPTIONS = {
     help: "The public URL of the service, for links, or only its path, such as /mementos. Requests may include the path or not. Default: the URL that the client used.",
     parse: parseBase,
   },
-  "access-log": {
-    value: "FILE",
-    help: "Log requests to this file, in the Combined Log Format of Apache and nginx; - for standard output.",
-    parse: parseAccessLog,
-  },
-  "metrics-port": {
-    value: "[HOST:]PORT",
-    help: "Serve /metrics (and /health) on this port, of 127.0.0.1 unless a host is named, and /metrics no longer on the main port; 0 selects any free port.",
-    parse: parseMetricsPort,
-  },
+  ...MONITORING_OPTIONS,
   monitor: { short: "m", help: "Send events to clients of /monitor." },
   rate: option.decimal("0", "Requests per second and client address; 0 for no limit."),
   "trust-proxy": PROXY_OPTIONS["trust-proxy"],
@@ -221,16 +212,6 @@ function parseBase(text: string): string {
   return text.startsWith("/") ? parsePathPrefix(text) : parseAddress(text);
 }
 
-/** The words that this option took before; nobody wants a file of that name. */
-function parseAccessLog(text: string): string {
-  if (text === "requests" || text === "events" || text === "nothing") {
-    throw misuse(
-      `not a file: ${text}; name a file for requests, - for standard output, or leave the option out for events alone`,
-    );
-  }
-  return text;
-}
-
 /** `id=path`, where the path may be an address. */
 function parseMap(text: string): { id: string; map: string } {
   const equals = text.indexOf("=");
@@ -243,19 +224,6 @@ function parseMap(text: string): { id: string; map: string } {
 /** MemGator's -1 is no limit. */
 function parseTopK(text: string): number {
   return text === "-1" ? Infinity : parsePositive(text);
-}
-
-interface MetricsAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-function parseMetricsPort(text: string): MetricsAddress {
-  const [, host = "127.0.0.1", port = ""] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === "" || Number(port) > 65_535) {
-    throw misuse(`not a port: ${quote(text)}; write 9100 or 0.0.0.0:9100`);
-  }
-  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
 function parseMapAge(text: string): number {

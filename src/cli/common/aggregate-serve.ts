@@ -51,7 +51,7 @@ async function serveByWorkers(
 ): Promise<ExitCode> {
   const { program } = io;
   if (program === undefined) throw usage("aggregate", "--workers needs the program mementomap");
-  const { log } = openServiceLog(io, { what: "events", isQuiet: true });
+  const { log } = openServiceLog(io);
   const primary = new Primary({
     program,
     count: values.workers,
@@ -86,8 +86,6 @@ async function serveHere(
   link?: WorkerLink,
 ): Promise<ExitCode> {
   const logs = openServiceLog(io, {
-    what: "events",
-    isQuiet: values.quiet,
     accessLog: values["access-log"],
     members: link && { worker: link.place.number },
   });

@@ -9,10 +9,7 @@ import { quote } from "../../errors.ts";
 import type { OptionTable } from "./command-line.ts";
 import { pathPrefix } from "../../http/target.ts";
 import { TrustedProxies } from "../../http/forwarded.ts";
-import { misuse, option } from "./options.ts";
-
-/** What a service can write to its log. */
-export const SERVER_LOGS = ["requests", "events", "nothing"] as const;
+import { misuse } from "./options.ts";
 
 /** The option of every service: where its settings are. */
 export const CONFIG_OPTION = {
@@ -29,19 +26,35 @@ export const HOST_OPTION = {
 
 /** Options of every service: where it is looked after. */
 export const MONITORING_OPTIONS = {
-  "combined-log": {
+  "access-log": {
     value: "FILE",
-    help: "Also log requests to this file, in the Combined Log Format of Apache and nginx; - for standard output.",
+    help: "Log requests to this file, in the Combined Log Format of Apache and nginx; - for standard output.",
+    parse: parseAccessLog,
   },
-  "metrics-port": option.port(
-    "Serve /metrics (and /health) on this port, and /metrics no longer on the main port; 0 selects any free port.",
-  ),
-  "metrics-host": {
-    value: "ADDRESS",
-    default: "127.0.0.1",
-    help: "The address that --metrics-port listens on.",
+  "metrics-port": {
+    value: "[HOST:]PORT",
+    help: "Serve /metrics (and /health) on this port, of 127.0.0.1 unless a host is named, and /metrics no longer on the main port; 0 selects any free port.",
+    parse: parseMetricsPort,
   },
 } as const satisfies OptionTable;
+
+/** The words that this option took before; nobody wants a file of that name. */
+function parseAccessLog(text: string): string {
+  if (text === "requests" || text === "events" || text === "nothing") {
+    throw misuse(
+      `not a file: ${text}; name a file for requests, - for standard output, or leave the option out for events alone`,
+    );
+  }
+  return text;
+}
+
+function parseMetricsPort(text: string): { host: string; port: number } {
+  const [, host = "127.0.0.1", port = ""] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === "" || Number(port) > 65_535) {
+    throw misuse(`not a port: ${quote(text)}; write 9100 or 0.0.0.0:9100`);
+  }
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+}
 
 /** Options of every service: the proxies before it. */
 export const PROXY_OPTIONS = {
@@ -70,38 +83,34 @@ function parseProxies(text: string): readonly string[] {
 }
 
 interface ServiceLogOptions {
-  readonly what: (typeof SERVER_LOGS)[number];
-  /** Whether requests are left out. */
-  readonly isQuiet: boolean;
-  /** The file of `--combined-log`. */
+  /** The file of `--access-log`. */
   readonly accessLog?: string | undefined;
   /** Written with each line. */
   readonly members?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The log of a service. Flush it at the end. */
-export interface ServiceLog {
+interface ServiceLog {
   readonly log: JsonLog;
   flush(): void;
 }
 
 /**
- * Opens the log of a service: lines of JSON on standard error, and requests in the access log too
+ * Opens the log of a service: events as lines of JSON on standard error, and requests in the access log
  * where one is named.
  *
  * @throws MM_IO when the access log cannot be written from the start
  */
-export function openServiceLog(io: Io, options: ServiceLogOptions): ServiceLog {
-  const { what, isQuiet, members } = options;
+export function openServiceLog(io: Io, options: ServiceLogOptions = {}): ServiceLog {
   const accessLog = accessLogOf(options.accessLog, io, (reason) =>
     log.event("error", "the access log cannot be written", { reason }),
   );
-  const log: JsonLog = new JsonLog(
-    (text) => {
-      if (what !== "nothing") io.stderr.write(text);
-    },
-    { requests: what === "requests" && !isQuiet, accessLog, members },
-  );
+  const { members } = options;
+  const log: JsonLog = new JsonLog((text) => void io.stderr.write(text), {
+    requests: false,
+    accessLog,
+    members,
+  });
   return {
     log,
     flush() {
@@ -132,7 +141,7 @@ interface RunServiceOptions {
   /** Where `/metrics` is served, if not on the main port. */
   readonly metrics: { readonly port: number; readonly host: string } | undefined;
   readonly isJson: boolean;
-  readonly limits: Partial<ConnectionLimits>;
+  readonly limits?: Partial<ConnectionLimits>;
   readonly log: Log;
   /** Called when it is ready; by default it writes its address to standard output. */
   readonly onReady?: ((addresses: ServiceAddresses) => void) | undefined;
@@ -198,7 +207,7 @@ export async function guardServiceFiles(
 type Files = readonly (string | undefined)[];
 
 /**
- * The log of `--combined-log`, if one is wanted.
+ * The log of `--access-log`, if one is wanted.
  *
  * @throws MM_IO when it cannot be written from the start
  */

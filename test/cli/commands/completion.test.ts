@@ -53,10 +53,10 @@ describe("completion", () => {
     it.each([
       [["ge"], ["generate"]],
       [["--v"], ["--version"]],
-      [["serve", "--access-log", "=", "ev"], ["events"]],
+      [["generate", "--revisits", "=", "sk"], ["skip"]],
       [
-        ["serve", "--access-log", "="],
-        ["requests", "events", "nothing"],
+        ["generate", "--revisits", "="],
+        ["count", "skip"],
       ],
       [
         ["help", "comp"],
