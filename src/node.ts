@@ -28,34 +28,31 @@ import { webAddress } from "./publish/fetch/discover.ts";
 export * from "./index.ts";
 
 /** As `openMap` of `mementomap`; a string may be the path of a file. */
-export const openMap: Bound<typeof openMapOn> = /* @__PURE__ */ bind(NODE, openMapOn);
+export const openMap: Bound<typeof openMapOn> = bind(NODE, openMapOn);
 
 /** As `generate` of `mementomap`; strings may be paths of files. */
-export const generate: Bound<typeof generateOn> = /* @__PURE__ */ bind(NODE, generateOn);
+export const generate: Bound<typeof generateOn> = bind(NODE, generateOn);
 
 /** As `compact` of `mementomap`; a string may be the path of a file. */
-export const compact: Bound<typeof compactOn> = /* @__PURE__ */ bind(NODE, compactOn);
+export const compact: Bound<typeof compactOn> = bind(NODE, compactOn);
 
 /** As `merge` of `mementomap`; strings may be paths of files, which are not held in memory. */
-export const merge: Bound<typeof mergeOn> = /* @__PURE__ */ bind(NODE, mergeOn);
+export const merge: Bound<typeof mergeOn> = bind(NODE, mergeOn);
 
 /** As `diff` of `mementomap`; strings may be paths of files. */
-export const diff: Bound<typeof diffOn> = /* @__PURE__ */ bind(NODE, diffOn);
+export const diff: Bound<typeof diffOn> = bind(NODE, diffOn);
 
 /** As `validate` of `mementomap`; a string may be the path of a file. */
-export const validate: Bound<typeof validateOn> = /* @__PURE__ */ bind(NODE, validateOn);
+export const validate: Bound<typeof validateOn> = bind(NODE, validateOn);
 
 /** As `createRouter` of `mementomap`; maps may be paths of files. */
-export const createRouter: Bound<typeof createRouterOn> = /* @__PURE__ */ bind(
-  NODE,
-  createRouterOn,
-);
+export const createRouter: Bound<typeof createRouterOn> = bind(NODE, createRouterOn);
 
 /** As `readTimeMap` of `mementomap`; a string may be the path of a file. */
-export const readTimeMap: Bound<typeof readTimeMapOn> = /* @__PURE__ */ bind(NODE, readTimeMapOn);
+export const readTimeMap: Bound<typeof readTimeMapOn> = bind(NODE, readTimeMapOn);
 
 /** As `discoverMap` of `mementomap`; uses the proxies of the environment. */
-export const discoverMap: Bound<typeof discoverOn> = /* @__PURE__ */ bind(NODE, discoverOn);
+export const discoverMap: Bound<typeof discoverOn> = bind(NODE, discoverOn);
 
 /**
  * Checks what an archive publishes as a client would: discovery, headers, ranges, compression, the map

@@ -4,8 +4,8 @@ import { isPacked, PACKED_MAGIC, recognizeCompression } from "../bytes/bytes.ts"
 import { compareMaps } from "../maps/compare/compare-maps.ts";
 import type { MapComparison } from "../maps/compare/comparison.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
-import { checkSignal, interruptible, type SignalOption } from "../interruption.ts";
-import { type Answer, type LookupOptions, type MapLookup } from "../lookup/map-lookup.ts";
+import { interruptible, type SignalOption } from "../interruption.ts";
+import { type Answer, type LookupOptions, type SourceLookup } from "../lookup/map-lookup.ts";
 import { MapExplorer } from "../maps/explore/map-explorer.ts";
 import type { MapSlice, SliceOptions } from "../maps/explore/map-slice.ts";
 import { packedHoldings, type PackedHoldings } from "../maps/explore/packed-holdings.ts";
@@ -91,7 +91,7 @@ export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
 
 /** A map, however it is kept. */
 interface Kept {
-  readonly lookup: MapLookup;
+  readonly lookup: SourceLookup;
   readonly source: ByteSource;
   close(): Promise<void> | void;
 }
@@ -189,12 +189,8 @@ class OpenedMap implements MementoMap {
 
   async lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
     if (this.#isClosed) throw closed();
-    const { lookup } = this.#kept;
-    const { signal } = options;
-    checkSignal(signal);
-    return lookup instanceof MemoryIndex
-      ? lookup.lookupSync(uri, options)
-      : interruptible(signal, () => lookup.lookup(uri, options));
+    const answer = this.#kept.lookup.lookupNow(uri, options);
+    return answer instanceof Promise ? interruptible(options.signal, () => answer) : answer;
   }
 
   async *lookupMany(

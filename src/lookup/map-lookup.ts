@@ -28,24 +28,6 @@ export interface Answer {
   readonly distance?: number;
 }
 
-/**
- * A map that answers whether an archive may hold a URI.
- *
- * The most specific key of the map that covers the URI decides (see `lookupKeys`). A memento count
- * of 0 means absent, and so does a map without such a key; the total `*` is never consulted. Of rows
- * of one key that differ in further key columns (datetime) one present row is enough. Where the rows of a key
- * do not decide for the time asked for, the next wider key is asked.
- *
- * A page of a map throws MM_PAGE where a row of another page may decide.
- */
-export interface MapLookup {
-  readonly headers: UkvsHeaders;
-  /** Looks a URI up, through its canonical SURT. */
-  lookup(uri: string, options?: LookupOptions): Promise<Answer>;
-  /** Looks up what is a SURT already, such as the first column of a CDX file. */
-  lookupSurt(surt: string, options?: LookupOptions): Promise<Answer>;
-}
-
 /** Finds single keys of a map, without falling back to a wider one. */
 export interface KeyFinder {
   readonly headers: UkvsHeaders;
@@ -57,18 +39,29 @@ const decoder = new TextDecoder();
 const KEY = new Key();
 const VERDICT: Verdict = { present: false, bytes: new Uint8Array(0), start: 0, end: 0 };
 
-/** A source of rows, which lookups are made in. */
-export abstract class SourceLookup implements MapLookup, KeySource {
+/**
+ * A map that answers whether an archive may hold a URI.
+ *
+ * The most specific key of the map that covers the URI decides (see `lookupKeys`). A memento count
+ * of 0 means absent, and so does a map without such a key; the total `*` is never consulted. Of rows
+ * of one key that differ in further key columns (datetime) one present row is enough. Where the rows of a key
+ * do not decide for the time asked for, the next wider key is asked.
+ *
+ * A page of a map throws MM_PAGE where a row of another page may decide.
+ */
+export abstract class SourceLookup implements KeySource {
   abstract readonly headers: UkvsHeaders;
   abstract readonly readsQueries: boolean;
   abstract open(key: Key, period?: DatetimeRange, held?: Held): number;
   abstract ask(key: Key, form: Form, index: number): number;
   abstract answer(key: Key, hit: number, into: Verdict): void;
 
+  /** Looks a URI up, through its canonical SURT. */
   async lookup(uri: string, options?: LookupOptions): Promise<Answer> {
     return this.lookupNow(uri, options);
   }
 
+  /** Looks up what is a SURT already, such as the first column of a CDX file. */
   async lookupSurt(surt: string, options?: LookupOptions): Promise<Answer> {
     return this.lookupNow(surt, options, true);
   }

@@ -1,8 +1,6 @@
 import { type ByteSource, MemorySource, readWhole } from "../bytes/byte-source.ts";
-import type { BlockSink } from "../bytes/block-writer.ts";
 import { isPacked, joinBytes, PACKED_MAGIC } from "../bytes/bytes.ts";
 import { FileSource, openInput } from "../files/input-file.ts";
-import type { BatchAnswers, BatchOptions } from "./batch.ts";
 import type { SourceLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import type { MapStreams } from "./map-sources.ts";
@@ -10,8 +8,6 @@ import type { MapStreams } from "./map-sources.ts";
 /** A map that can be looked up. */
 export interface OpenMap {
   readonly lookup: SourceLookup;
-  /** Answers batches as lines of text. */
-  answers(sink: BlockSink, options: BatchOptions): Promise<BatchAnswers>;
   close(): Promise<void>;
 }
 
@@ -35,14 +31,7 @@ export async function openMapFile(
   const source = (await FileSource.openPlain(path)) ?? (await readInput(path, io));
   try {
     const lookup = await lookupOf(source, forMany, io.interrupt?.signal);
-    return {
-      lookup,
-      async answers(sink, options) {
-        const { BatchAnswers } = await import("./batch.ts");
-        return new BatchAnswers(lookup, sink, options);
-      },
-      close: () => source.close(),
-    };
+    return { lookup, close: () => source.close() };
   } catch (error) {
     await source.close();
     throw error;

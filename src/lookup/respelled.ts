@@ -1,20 +1,24 @@
-import { compareRanges, copyRange, LF } from "../bytes/bytes.ts";
+import { compareBytes, copyRange, LF } from "../bytes/bytes.ts";
 import { ownSpelling } from "../surt/spelling.ts";
-import { keyEnd, plainKeyEnd, type RowLayout } from "../ukvs/row.ts";
+import { keyEnd as keyEndAt, plainKeyEnd, type RowLayout } from "../ukvs/row.ts";
 
-/** A row that belongs elsewhere, since its key is spelt otherwise. */
-interface MovedRow {
+/** A line of a map, `bytes[keyEnd, next)` behind its key, which is in our spelling. */
+interface Line {
   readonly key: Uint8Array;
-  /** What stands behind the key, with the line end. */
-  readonly rest: Uint8Array;
+  readonly keyEnd: number;
+  readonly next: number;
+  /** Whether the key is not as it stands in the map. */
+  readonly isRespelled: boolean;
+  /** Whether the row belongs elsewhere: home pages keep their place. */
+  readonly isMoved: boolean;
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A map of the authors' tool with its keys as they are written here, and its rows in their order.
- * Home pages keep their place; few other keys change.
+ * A map of the authors' tool with its keys as they are written here, and its rows in their order. Few
+ * keys change but those of home pages.
  *
  * Holds a copy of the map. Rows that are not in order stay so.
  */
@@ -23,67 +27,48 @@ export function respelled(
   recordsOffset: number,
   { fields }: RowLayout,
 ): Uint8Array<ArrayBuffer> {
-  const moved: MovedRow[] = [];
+  const hasQueries = fields.queries === true;
+  const moved: Line[] = [];
   let size = bytes.length + 1;
-  for (let at = recordsOffset; at < bytes.length;) {
-    const next = lineAfter(bytes, at);
-    const own = ownKey(bytes, at, next, fields.queries === true);
-    if (own !== undefined) {
-      size += own.key.length;
-      if (!own.isHome) moved.push({ key: own.key, rest: bytes.slice(own.end, next) });
-    }
-    at = next;
+  for (const line of linesOf(bytes, recordsOffset, hasQueries)) {
+    if (line.isRespelled) size += line.key.length;
+    if (line.isMoved) moved.push(line);
   }
-  moved.sort((a, b) => compareRanges(a.key, 0, a.key.length, b.key, 0, b.key.length));
+  moved.sort((a, b) => compareBytes(a.key, b.key));
   const target = new Uint8Array(size);
   let length = copyRange(bytes, 0, recordsOffset, target, 0);
-  const put = (source: Uint8Array, start: number, end: number): void => {
-    length = copyRange(source, start, end, target, length);
+  const put = ({ key, keyEnd, next }: Line): void => {
+    length = copyRange(key, 0, key.length, target, length);
+    length = copyRange(bytes, keyEnd, next, target, length);
+    // The last line of a map may have no end.
+    if (target[length - 1] !== LF) target[length++] = LF;
   };
   let count = 0;
-  const putMoved = (until: Uint8Array | undefined, start: number, end: number): void => {
-    for (; count < moved.length; count++) {
-      const { key, rest } = moved[count];
-      if (until !== undefined && compareRanges(key, 0, key.length, until, start, end) >= 0) return;
-      put(key, 0, key.length);
-      put(rest, 0, rest.length);
-      // The last line of a map may have no end.
-      if (target[length - 1] !== LF) target[length++] = LF;
-    }
-  };
-  for (let at = recordsOffset; at < bytes.length;) {
-    const next = lineAfter(bytes, at);
-    const own = ownKey(bytes, at, next, fields.queries === true);
-    if (own === undefined) {
-      putMoved(bytes, at, keyEnd(bytes, at));
-      put(bytes, at, next);
-    } else if (own.isHome) {
-      putMoved(own.key, 0, own.key.length);
-      put(own.key, 0, own.key.length);
-      put(bytes, own.end, next);
-    }
-    if (target[length - 1] !== LF) target[length++] = LF;
-    at = next;
+  for (const line of linesOf(bytes, recordsOffset, hasQueries)) {
+    if (line.isMoved) continue;
+    while (count < moved.length && compareBytes(moved[count].key, line.key) < 0)
+      put(moved[count++]);
+    put(line);
   }
-  putMoved(undefined, 0, 0);
+  while (count < moved.length) put(moved[count++]);
   return target.slice(0, length);
 }
 
-function lineAfter(bytes: Uint8Array, at: number): number {
-  const end = bytes.indexOf(LF, at);
-  return end === -1 ? bytes.length : end + 1;
-}
-
-/** The key of the row `bytes[start, next)`, and where it ends, if it is to be written otherwise. */
-function ownKey(
+function* linesOf(
   bytes: Uint8Array,
   start: number,
-  next: number,
   queries: boolean,
-): { readonly key: Uint8Array; readonly end: number; readonly isHome: boolean } | undefined {
-  if (plainKeyEnd(bytes, start, next - 1) !== -1) return undefined;
-  const end = keyEnd(bytes, start);
-  const text = decoder.decode(bytes.subarray(start, end));
-  const key = ownSpelling(text, { queries });
-  return key === text ? undefined : { key: encoder.encode(key), end, isHome: key === `${text}/` };
+): Generator<Line, void, undefined> {
+  for (let at = start, next = start; at < bytes.length; at = next) {
+    const lineFeed = bytes.indexOf(LF, at);
+    next = lineFeed === -1 ? bytes.length : lineFeed + 1;
+    const isPlain = plainKeyEnd(bytes, at, next - 1) !== -1;
+    const keyEnd = keyEndAt(bytes, at);
+    const written = bytes.subarray(at, keyEnd);
+    const text = isPlain ? "" : decoder.decode(written);
+    const own = isPlain ? "" : ownSpelling(text, { queries });
+    const isRespelled = own !== text;
+    const key = isRespelled ? encoder.encode(own) : written;
+    yield { key, keyEnd, next, isRespelled, isMoved: isRespelled && own !== `${text}/` };
+  }
 }

@@ -23,8 +23,7 @@ export function reverseHost(host: string): string {
 }
 
 function toAscii(bytes: string): string {
-  // oxlint-disable-next-line no-control-regex -- the ASCII range
-  if (/^[\u0000-\u007f]*$/.test(bytes)) return bytes;
+  if (isAscii(bytes)) return bytes;
   // IDNA forbids U+FFFD. Without it in the input, each one in the output marks bad UTF-8, which is
   // left out, as in every CDX file.
   if (bytes.includes(REPLACEMENT_CHARACTER_UTF8)) return bytes;

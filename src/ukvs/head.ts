@@ -4,6 +4,7 @@ import {
   checkSize,
   DEFAULT_FIELDS,
   type Header,
+  isCount,
   isJsonObject,
   parseHeader,
   refuseForeignFile,
@@ -36,7 +37,7 @@ export function pageMark(headers: UkvsHeaders, source: string): PageMark | undef
   const mark = headers.meta["page"] ?? headers.meta["part"];
   if (mark === undefined) return undefined;
   const { number, of, first, last } = isJsonObject(mark) ? mark : {};
-  if (!isCount(number) || !isCount(of) || number > of) {
+  if (!isCount(number, 1) || !isCount(of, 1) || number > of) {
     throw new MementoMapError(
       "MM_BAD_HEADER",
       `the page in "!meta" is ${quote(JSON.stringify(mark) ?? "")}; expected {"number": 1, "of": 2, …}`,
@@ -93,10 +94,6 @@ export function wholeMapHeaders(headers: UkvsHeaders, source: string): UkvsHeade
     `this is page ${mark.number} of ${mark.of} of a map, not a map; merge the pages first`,
     { position: { source } },
   );
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }
 
 const encoder = new TextEncoder();

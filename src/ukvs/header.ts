@@ -363,8 +363,9 @@ function parseSize(value: unknown): MapSize {
   throw badHeader(SIZE_HEADER, value, '{"bytes": 120, "records": 4}');
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+/** Whether a JSON value is an integer from `min` on. */
+export function isCount(value: unknown, min: number = 0): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= min;
 }
 
 /**

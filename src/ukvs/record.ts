@@ -315,7 +315,7 @@ function checkPrefix(prefix: string, key: string): void {
   const year = Number(prefix.slice(0, 4));
   const month = Number(prefix.slice(4, 6));
   checkPart(key, "month", prefix.slice(4, 6), 1, 12);
-  checkPart(key, "day", prefix.slice(6, 8), 1, daysOf(year, month));
+  checkPart(key, "day", prefix.slice(6, 8), 1, new Date(Date.UTC(year, month, 0)).getUTCDate());
   checkPart(key, "hour", prefix.slice(8, 10), 0, 23);
   checkPart(key, "minute", prefix.slice(10, 12), 0, 59);
   checkPart(key, "second", prefix.slice(12, 14), 0, 59);
@@ -327,13 +327,6 @@ function checkPart(key: string, name: string, digits: string, least: number, mos
   const missing = 10 ** (2 - digits.length);
   const low = Number(digits) * missing;
   if (low + missing - 1 < least || low > most) throw badKey(key, `there is no ${name} ${digits}`);
-}
-
-function daysOf(year: number, month: number): number {
-  if (month === 2) {
-    return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  }
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 function badKey(key: string, fault: string): MementoMapError {

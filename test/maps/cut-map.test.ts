@@ -9,7 +9,7 @@ import { BudgetCompaction } from "../../src/compact/budget-compaction.ts";
 import { openRemoteMap } from "../../src/publish/fetch/remote-map.ts";
 import { isMementoMapError, MementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import type { MapLookup } from "../../src/lookup/map-lookup.ts";
+import type { SourceLookup } from "../../src/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { surveyMap } from "../../src/maps/map-survey.ts";
@@ -38,7 +38,7 @@ function plainBytes(stored: Uint8Array): Promise<Uint8Array> {
 }
 
 /** Every way to read a map; each gives what can be asked, or refuses. */
-const DOORS: Record<string, (map: Uint8Array) => Promise<MapLookup>> = {
+const DOORS: Record<string, (map: Uint8Array) => Promise<Pick<SourceLookup, "lookup" | "lookupSurt">>> = {
   search: (map) => MapSearch.open(new MemorySource(map), { blockBytes: 16 }),
   index: async (map) => MemoryIndex.build(map),
   async reader(map) {

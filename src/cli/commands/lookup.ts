@@ -106,7 +106,8 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
 
     async function answerBatch(lines: Batches, output: BlockSink): Promise<void> {
       if (values.json) return writeLines(output, answerAsJson(lines));
-      const answers = await map.answers(output, { isSurt, period: lookupPeriod(at) });
+      const { BatchAnswers } = await import("../../lookup/batch.ts");
+      const answers = new BatchAnswers(map.lookup, output, { isSurt, period: lookupPeriod(at) });
       for await (const each of lines) await answers.writeLines(each);
       await answers.flush();
       batch.lookups = answers.askedCount;
