@@ -23,24 +23,23 @@ export interface ConnectionsOptions {
   readonly connections: number;
   /** Bytes of the head of an answer. */
   readonly maxHeaderBytes: number;
-  /** How long an unused connection is kept; default 10 s, or what the server says, up to 10 min. */
-  readonly keptOpenMs?: number | undefined;
   /** How names become addresses; default the system's way. */
   readonly lookup?: LookupFunction | undefined;
   /** Which requests go through which proxy; default none. */
   readonly proxies?: ProxySettings | undefined;
 }
 
+/** How long an unused connection is kept, and how long at most where the server says so. */
 const KEPT_OPEN_MS = 10_000;
 const MAX_KEPT_OPEN_MS = 600_000;
 /** Names are looked up again after this time, however busy a connection is: archives move. */
 const CONNECTION_LIFE_MS = 600_000;
 
 /**
- * Origins that may be private, and were at public addresses when this process first connected to them. They have to
- * stay so, whichever client asks: else their names could be made to lead to servers of this network.
+ * Whether origins that may be private were so when this process first connected to them. Public ones have to stay
+ * public, whichever client asks: else their names could be made to lead to servers of this network.
  */
-const PUBLIC = new Set<string>();
+const WERE_PRIVATE = new Map<string, boolean>();
 
 /** One request without a body; the path goes out byte for byte. */
 export interface Sending {
@@ -68,8 +67,6 @@ export class Connections {
   readonly #room = roomForFiles();
   readonly #connecting = new Set<Socket>();
   readonly #closing = new AbortController();
-  /** Origins that are at private addresses. */
-  readonly #private = new Set<string>();
   readonly #direct: buildConnector.connector;
   #sockets = 0;
 
@@ -80,12 +77,12 @@ export class Connections {
   }
 
   #newAgent(): Agent {
-    const { connections, maxHeaderBytes, keptOpenMs } = this.#options;
+    const { connections, maxHeaderBytes } = this.#options;
     return new Agent({
       connections,
       maxHeaderSize: maxHeaderBytes,
-      keepAliveTimeout: keptOpenMs ?? KEPT_OPEN_MS,
-      keepAliveMaxTimeout: keptOpenMs ?? MAX_KEPT_OPEN_MS,
+      keepAliveTimeout: KEPT_OPEN_MS,
+      keepAliveMaxTimeout: MAX_KEPT_OPEN_MS,
       // Those who send know how long they wait.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -104,7 +101,7 @@ export class Connections {
     handler: Dispatcher.DispatchHandler,
   ): { readonly proxy: Proxy | undefined } {
     // Connections are kept longer than trust.
-    if (this.#private.has(origin) && !this.#options.mayBePrivate(origin)) {
+    if (WERE_PRIVATE.get(origin) === true && !this.#options.mayBePrivate(origin)) {
       throw privateAddressRefusal(origin, origin);
     }
     const { proxies } = this.#options;
@@ -147,7 +144,7 @@ export class Connections {
     const address = privateHost(hostname);
     // Sockets look literals up nowhere.
     if (address !== undefined && !mayBePrivate) throw privateAddressRefusal(origin, address);
-    if (address !== undefined) this.#private.add(origin);
+    if (address !== undefined) WERE_PRIVATE.set(origin, true);
     const proxy = this.#options.proxies?.proxyFor(new URL(origin));
     if (proxy === undefined) {
       return this.#open({ ...target, hostname }, this.#connectorTo(origin));
@@ -208,13 +205,11 @@ export class Connections {
 
   #connectorTo(origin: string): buildConnector.connector {
     const { lookup, mayBePrivate, connectTimeoutMs: timeout } = this.#options;
-    const isTrusted = (): boolean => mayBePrivate(origin);
+    const isTrusted = (): boolean => mayBePrivate(origin) && WERE_PRIVATE.get(origin) !== false;
     const note = (isPrivate: boolean): void => {
-      if (isPrivate) this.#private.add(origin);
-      else if (isTrusted()) PUBLIC.add(origin);
+      if (isTrusted()) WERE_PRIVATE.set(origin, isPrivate);
     };
-    const checked = checkedLookup(lookup, () => isTrusted() && !PUBLIC.has(origin), note);
-    return buildConnector({ timeout, lookup: checked });
+    return buildConnector({ timeout, lookup: checkedLookup(lookup, isTrusted, note) });
   }
 }
 

@@ -26,8 +26,6 @@ export interface NodeClientOptions {
   readonly headersTimeoutMs?: number | undefined;
   /** How long a server may send nothing in the middle of a body; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
-  /** How long an unused connection is kept; default 10 s, or what the server says, up to 10 min. */
-  readonly keptOpenMs?: number | undefined;
   /** Connections to one origin; more requests wait. Default 8. */
   readonly connections?: number | undefined;
   /** Bytes of the head of an answer; default 64 KiB. */
@@ -63,7 +61,6 @@ export class NodeClient implements HttpClient, Client {
       connectTimeoutMs: options.connectTimeoutMs ?? headersTimeoutMs,
       connections: options.connections ?? MAX_CONNECTIONS,
       maxHeaderBytes: options.maxHeaderBytes ?? MAX_HEADER_BYTES,
-      keptOpenMs: options.keptOpenMs,
       mayBePrivate: (origin) => allowsPrivate || trustedOrigins?.includes(origin) === true,
       lookup: options.lookup,
       proxies: options.proxies,
