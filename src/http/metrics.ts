@@ -55,27 +55,17 @@ export class Metrics {
 
   constructor() {
     const registers = [this.registry];
-    this.#requests = new Counter({
-      name: "mementomap_requests_total",
-      help: "Requests answered.",
-      labelNames: ["route", "status"],
-      registers,
-    });
+    const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
+      new Counter({ name, help, labelNames, registers });
+    const labels = ["route", "status"];
+    this.#requests = counter("mementomap_requests_total", "Requests answered.", labels);
+    this.lookups = counter("mementomap_lookups_total", "URIs looked up.");
+    this.#sentBytes = counter("mementomap_sent_bytes_total", "Bytes sent to clients.");
     this.#seconds = new Histogram({
       name: "mementomap_request_seconds",
       help: "Time until a request was answered.",
       labelNames: ["route"],
       buckets: DURATION_BUCKETS,
-      registers,
-    });
-    this.lookups = new Counter({
-      name: "mementomap_lookups_total",
-      help: "URIs looked up.",
-      registers,
-    });
-    this.#sentBytes = new Counter({
-      name: "mementomap_sent_bytes_total",
-      help: "Bytes sent to clients.",
       registers,
     });
     this.read({

@@ -29,8 +29,8 @@ export interface TimeMapDocument {
 export interface TimeMapPaging {
   /** In the order of time; none is empty. */
   readonly pages: readonly { readonly start: number; readonly end: number }[];
-  /** The page that is written; undefined for an index, which names all pages and no mementos. */
-  readonly current: number | undefined;
+  /** The page that is written. */
+  readonly current: number;
   /** The address of a page in a format. */
   uriOf(page: number, format: TimeMapFormat): string;
 }
@@ -38,7 +38,7 @@ export interface TimeMapPaging {
 /** The address of the TimeMap in a format, or of the page of it that is written. */
 export function selfUri(document: TimeMapDocument, format: TimeMapFormat): string {
   const { service, original, paging } = document;
-  return paging?.current === undefined
+  return paging === undefined
     ? `${service}/timemap/${format}/${original}`
     : paging.uriOf(paging.current, format);
 }
@@ -63,8 +63,7 @@ export function writtenRange({ mementos, paging }: TimeMapDocument): {
   readonly start: number;
   readonly end: number;
 } {
-  if (paging === undefined) return { start: 0, end: mementos.count };
-  return paging.current === undefined ? { start: 0, end: 0 } : paging.pages[paging.current];
+  return paging?.pages[paging.current] ?? { start: 0, end: mementos.count };
 }
 
 /** A page of a TimeMap, and the time it covers. */

@@ -20,7 +20,7 @@ import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
  * Where MemGator's would not be valid it differs: JSON is escaped, and `<`, `>` and control
  * characters in the targets of links are percent-encoded. Where the TimeMap is cut in pages, a page
  * says which time it covers and names the others: in link-format all of them, in JSON and CDXJ its
- * neighbours in `pages`. An index names all of them, in `timemap_index`.
+ * neighbours in `pages`.
  *
  * A block is the taker's. Holds one block.
  *
@@ -165,23 +165,18 @@ function safe(target: string): string {
 
 function* jsonTimeMap(document: TimeMapDocument): Texts {
   const { mementos, original } = document;
-  const { timemap_index: index, pages } = pageMembers(document, "json");
   yield `{\n  "original_uri": ${quoted(original)},\n`;
   yield `  "self": ${quoted(selfUri(document, "json"))},\n`;
-  if (index === undefined) {
-    yield '  "mementos": {\n    "list": [\n';
-    const { start } = writtenRange(document);
-    yield* writtenMementos(document, (_document, i) => {
-      const item = `      ${jsonMemento(document, i, "      ")}`;
-      return i === start ? item : `,\n${item}`;
-    });
-    const marks = landmarkText(document, landmarks(mementos.count));
-    yield `\n    ]${marks === "" ? "" : ",\n"}${marks}\n  },\n`;
-    if (pages !== undefined) yield `  "pages": ${JSON.stringify(pages)},\n`;
-  } else {
-    const items = index.map((page) => `    ${JSON.stringify(page)}`);
-    yield `  "timemap_index": [\n${items.join(",\n")}\n  ],\n`;
-  }
+  yield '  "mementos": {\n    "list": [\n';
+  const { start } = writtenRange(document);
+  yield* writtenMementos(document, (_document, i) => {
+    const item = `      ${jsonMemento(document, i, "      ")}`;
+    return i === start ? item : `,\n${item}`;
+  });
+  const marks = landmarkText(document, landmarks(mementos.count));
+  yield `\n    ]${marks === "" ? "" : ",\n"}${marks}\n  },\n`;
+  const pages = neighbours(document, "json");
+  if (pages !== undefined) yield `  "pages": ${JSON.stringify(pages)},\n`;
   yield relatedText(document);
 }
 
@@ -204,19 +199,15 @@ function landmarkText(document: TimeMapDocument, marks: readonly Landmark[]): st
     .join(",\n");
 }
 
-interface PageMembers {
-  readonly timemap_index?: readonly PageEntry[];
-  readonly pages?: { readonly prev?: PageEntry | undefined; readonly next?: PageEntry | undefined };
-}
-
-/** What an index says of its pages, and a page of those before and behind it. */
-function pageMembers(document: TimeMapDocument, format: "json" | "cdxj"): PageMembers {
-  const { paging } = document;
-  if (paging === undefined) return {};
+/** The pages before and behind the one that is written; undefined where there is no paging. */
+function neighbours(
+  document: TimeMapDocument,
+  format: "json" | "cdxj",
+): { readonly prev: PageEntry | undefined; readonly next: PageEntry | undefined } | undefined {
+  if (document.paging === undefined) return undefined;
   const entries = pageEntries(document, format, formatRfc3339);
-  const { current } = paging;
-  if (current === undefined) return { timemap_index: entries };
-  return { pages: { prev: entries[current - 1], next: entries[current + 1] } };
+  const { current } = document.paging;
+  return { prev: entries[current - 1], next: entries[current + 1] };
 }
 
 /** The last members of a document, from within it. */
@@ -235,9 +226,8 @@ function* cdxjTimeMap(document: TimeMapDocument): Texts {
   yield CONTEXT;
   yield `!id {"uri": ${quoted(selfUri(document, "cdxj"))}}\n`;
   yield cdxjHeaders(document);
-  if (document.paging !== undefined) {
-    yield `!meta ${JSON.stringify(pageMembers(document, "cdxj"))}\n`;
-  }
+  const pages = neighbours(document, "cdxj");
+  if (pages !== undefined) yield `!meta ${JSON.stringify({ pages })}\n`;
   yield* writtenMementos(document, cdxjMemento);
 }
 

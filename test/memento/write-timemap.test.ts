@@ -145,31 +145,22 @@ describe("pages", () => {
       `http://localhost:1208/timemap/${format}/${page + 1}/http://example.com/`,
   };
 
-  it.each(TIMEMAP_FORMATS)("can be followed from the first, and from an index, in %s", (format) => {
-    for (const start of [0, undefined]) {
-      const documents = [undefined, 0, 1, 2].map((current) => ({
-        ...EXAMPLE,
-        paging: { ...paging, current },
-      }));
-      const found: object[] = [];
-      const seen = new Set<string>();
-      const follow = (page: number | undefined): void => {
-        const document = documents[page === undefined ? 0 : page + 1];
-        if (document === undefined) throw new Error(`there is no page ${page}`);
-        const reading = read(written(document, format));
-        expect(reading.faults).toBe(0);
-        found.push(...reading.mementos);
-        for (const { uri, from, until } of pagesToFollow(reading)) {
-          expect(from).toBeLessThanOrEqual(until ?? 0);
-          if (seen.has(uri)) continue;
-          seen.add(uri);
-          follow(paging.pages.findIndex((_, i) => paging.uriOf(i, format) === uri));
-        }
-      };
-      if (start !== undefined) seen.add(paging.uriOf(start, format));
-      follow(start);
-      expect(found).toEqual([...MEMENTOS]);
-    }
+  it.each(TIMEMAP_FORMATS)("can be followed from the first, in %s", (format) => {
+    const found: object[] = [];
+    const seen = new Set<string>([paging.uriOf(0, format)]);
+    const follow = (current: number): void => {
+      const reading = read(written({ ...EXAMPLE, paging: { ...paging, current } }, format));
+      expect(reading.faults).toBe(0);
+      found.push(...reading.mementos);
+      for (const { uri, from, until } of pagesToFollow(reading)) {
+        expect(from).toBeLessThanOrEqual(until ?? 0);
+        if (seen.has(uri)) continue;
+        seen.add(uri);
+        follow(paging.pages.findIndex((_, i) => paging.uriOf(i, format) === uri));
+      }
+    };
+    follow(0);
+    expect(found).toEqual([...MEMENTOS]);
   });
 
   it("say which time they cover", () => {
