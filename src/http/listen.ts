@@ -72,7 +72,7 @@ export async function listen(
   handler: RequestHandler,
   options: ListenOptions = {},
 ): Promise<Listening> {
-  const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   let isStopping = false;
   const server = createServer(
     {
@@ -214,28 +214,20 @@ function urlOf(server: Server): string {
 }
 
 /** How the server deals with connections. */
-export interface ConnectionLimits {
-  /** Bytes of the request line and headers. Long URIs to look up are part of it. */
-  readonly maxHeaderBytes: number;
-  readonly maxConnections: number;
-  /** How long a client may take to send its headers. */
-  readonly headersTimeoutMs: number;
-  /** How long a client may take to send a request with its body. */
-  readonly requestTimeoutMs: number;
-  /** How long a connection may do nothing while a request is under way: slow readers and writers. */
-  readonly idleTimeoutMs: number;
-  /** How long an unused connection is kept for the next request. */
-  readonly keepAliveMs: number;
-  /** How long requests under way may take once the server is told to stop. */
-  readonly graceMs: number;
-}
-
-export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
+const DEFAULT_LIMITS = {
+  /** Of the request line and headers. Long URIs to look up are part of it. */
   maxHeaderBytes: 64 * 2 ** 10,
   maxConnections: 1000,
+  /** How long a client may take to send its headers. */
   headersTimeoutMs: 10_000,
+  /** How long a client may take to send a request with its body. */
   requestTimeoutMs: 300_000,
+  /** How long a connection may do nothing while a request is in progress: slow readers and writers. */
   idleTimeoutMs: 30_000,
+  /** How long an unused connection is kept for the next request. */
   keepAliveMs: 5_000,
+  /** How long requests in progress may take once the server is told to stop. */
   graceMs: 10_000,
 };
+
+export type ConnectionLimits = Readonly<typeof DEFAULT_LIMITS>;

@@ -159,7 +159,7 @@ export async function runService(
   io: Io,
   { port, host, metrics, isJson, limits, log, onReady, onStopping }: RunServiceOptions,
 ): Promise<void> {
-  const options = { port: "--metrics-port", host: "--metrics-host" };
+  const options = { port: "--metrics-port", host: "--metrics-port" };
   const monitoring = metrics && (await listen(service.monitoring, { ...metrics, options }));
   try {
     const server = await listen(service, {
