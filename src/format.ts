@@ -44,24 +44,6 @@ export function shortPercent(share: number): string {
   return `${Number((share * 100).toFixed(1))} %`;
 }
 
-/** A share for people: `94 %`, `0.4 %`, `99.95 %`; never 0 or 100 where it is not. */
-export function formatShare(share: number): string {
-  const percent = share * 100;
-  if (percent === 0 || percent === 100) return `${percent} %`;
-  const digits = percent < 1 || percent > 99 ? 2 : percent < 10 || percent > 90 ? 1 : 0;
-  const text = percent.toFixed(digits);
-  const shown = Number(text);
-  if (shown === 0) return "< 0.01 %";
-  return shown === 100 ? "> 99.99 %" : `${String(shown)} %`;
-}
-
-/** A count of a map: `3,900,000`; a suffix says that it is rounded. */
-export function formatNumber(value: number | string): string {
-  const [, digits = "", suffix = ""] = /^(\d+)([+~-]?)$/.exec(String(value)) ?? [];
-  const words: Readonly<Record<string, string>> = { "-": " at most", "~": " about" };
-  return digits === "" ? String(value) : `${formatCount(digits)}${words[suffix] ?? suffix}`;
-}
-
 /** A number of bytes, in SI units: `812 B`, `64.0 kB`, `1.1 GB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];

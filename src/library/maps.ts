@@ -82,7 +82,7 @@ export function mergeOn(
 }
 
 /** Files are read where they are; all else is held in memory. */
-export async function randomAccess(
+async function randomAccess(
   platform: Platform,
   source: Source,
   signal: AbortSignal | undefined,

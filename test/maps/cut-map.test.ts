@@ -38,7 +38,10 @@ function plainBytes(stored: Uint8Array): Promise<Uint8Array> {
 }
 
 /** Every way to read a map; each gives what can be asked, or refuses. */
-const DOORS: Record<string, (map: Uint8Array) => Promise<Pick<SourceLookup, "lookup" | "lookupSurt">>> = {
+const DOORS: Record<
+  string,
+  (map: Uint8Array) => Promise<Pick<SourceLookup, "lookup" | "lookupSurt">>
+> = {
   search: (map) => MapSearch.open(new MemorySource(map), { blockBytes: 16 }),
   index: async (map) => MemoryIndex.build(map),
   async reader(map) {

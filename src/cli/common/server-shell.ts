@@ -92,7 +92,7 @@ interface ServiceLogOptions {
 /** The log of a service. Flush it at the end. */
 interface ServiceLog {
   readonly log: JsonLog;
-  flush(): void;
+  readonly flush: () => void;
 }
 
 /**
