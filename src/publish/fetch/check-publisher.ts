@@ -13,8 +13,8 @@ import { validateMap } from "../../maps/validate-map.ts";
 import { parseLinkHeader } from "../../memento/links.ts";
 import { headersOf as packedHeaders } from "../../packed/packed-file.ts";
 import { checkPacked } from "../../packed/read-packed.ts";
-import { mapHeadOf, type PageMark, pageMark } from "../../ukvs/head.ts";
-import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
+import { mapHeadOf, pageMark } from "../../ukvs/head.ts";
+import { startsHeader } from "../../ukvs/header.ts";
 import { lineEnd, nextLine } from "../../ukvs/row.ts";
 import {
   discoverMap,
@@ -24,7 +24,7 @@ import {
   MEMENTOMAP_RELATION,
   webAddress,
 } from "./discover.ts";
-import { nextPage, pageVersion } from "./pages.ts";
+import { nextPage, pageFault, type PageHead } from "./pages.ts";
 
 interface Rule {
   readonly level: "MUST" | "SHOULD";
@@ -109,20 +109,18 @@ async function* findings(get: Get, address: string, found: Discovery): Findings 
   const { faults, bytes } = whole;
   const [fault = `the map has ${bytes} bytes and no fault`] = faults;
   yield judged("P2", faults.length === 0, fault);
-  yield identity(whole, found);
+  yield identity(whole, archive);
   yield* validators(get, url, response);
   yield* ranges(get, url, whole);
-  if (whole.packed === undefined) {
-    yield* compression(get, url, response, whole.digest);
-  } else {
-    yield skipped("P9", "a packed map does not become smaller");
-    yield skipped("P10", "a packed map does not become smaller");
+  if (!whole.isPacked) yield* compression(get, url, response, whole.digest);
+  for (const rule of whole.isPacked ? (["P9", "P10"] as const) : []) {
+    yield skipped(rule, "a packed map does not become smaller");
   }
   yield* metadata(get, url, response);
   yield await announcement(get, address);
-  yield whole.packed === undefined
-    ? await pages(get, url, whole, records.digest("hex"))
-    : skipped("P15", "a packed map has no pages");
+  yield whole.isPacked
+    ? skipped("P15", "a packed map has no pages")
+    : await pages(get, url, whole, records.digest("hex"));
 }
 
 /** What is known of a map, or a page of one, that was read through. */
@@ -132,8 +130,9 @@ interface ReadMap {
   readonly digest: string;
   readonly start: Uint8Array;
   readonly faults: readonly string[];
-  /** The description of a packed map. */
-  readonly packed: UkvsHeaders | undefined;
+  readonly isPacked: boolean;
+  /** Undefined where the headers cannot be read. */
+  readonly head: PageHead | undefined;
 }
 
 /**
@@ -154,24 +153,26 @@ async function readMap(response: HttpResponse, url: string, records: Hash): Prom
   };
   const { head: start, chunks } = await peekHead(noted());
   const faults = response.status === 200 ? [] : [`status ${response.status}`];
-  let packed: UkvsHeaders | undefined;
+  let head: PageHead | undefined;
   try {
     if (isPacked(start)) {
       const parts: Uint8Array[] = [];
       for await (const chunk of chunks) parts.push(chunk.slice());
       const { header } = await checkPacked(new MemorySource(joinBytes(parts), url));
-      packed = packedHeaders(header);
+      head = { headers: packedHeaders(header), mark: undefined };
     } else {
       const lines = addingRecords(wholeLines(chunks, url), records);
       for await (const { line, message } of validateMap(lines, { isOnlyErrors: true })) {
         faults.push(`line ${line}: ${message}`);
       }
+      const { headers } = mapHeadOf(start.subarray(0, start.lastIndexOf(LF) + 1), url);
+      head = { headers, mark: pageMark(headers, url) };
     }
   } catch (error) {
     if (!isMementoMapError(error) || error.code === "MM_HTTP") throw error;
-    faults.push(error.message);
+    if (faults.length === 0) faults.push(error.message);
   }
-  return { bytes, digest: all.digest("hex"), start, faults, packed };
+  return { bytes, digest: all.digest("hex"), start, faults, isPacked: isPacked(start), head };
 }
 
 async function* addingRecords(
@@ -190,25 +191,19 @@ async function* addingRecords(
   }
 }
 
-function identity({ start, packed }: ReadMap, { url, archive }: Discovery): Finding {
-  try {
-    const { id } = packed ?? mapHeadOf(start.subarray(0, start.lastIndexOf(LF) + 1), url).headers;
-    if (id === undefined) return judged("P3", false, "the map has no !id");
-    const isSame = URL.canParse(id) && new URL(id).host === new URL(archive).host;
-    return judged("P3", isSame, `!id is ${id}`);
-  } catch (error) {
-    if (!isMementoMapError(error)) throw error;
-    return judged("P3", false, error.message);
-  }
+function identity({ head }: ReadMap, archive: string): Finding {
+  const id = head?.headers.id;
+  if (id === undefined) return judged("P3", false, "the map has no !id");
+  const isSame = URL.canParse(id) && new URL(id).host === new URL(archive).host;
+  return judged("P3", isSame, `!id is ${id}`);
 }
 
 async function* validators(get: Get, url: string, { headers }: HttpResponse): Findings {
   const etag = headers.get("etag") ?? "";
-  const tagged = stated(etag, "the ETag is");
-  yield judged("P4", etag.startsWith('"'), tagged ?? "the response has no ETag");
+  const isStrong = etag.startsWith('"');
+  yield stated("P4", etag, ["the ETag is", "the response has no ETag"], isStrong);
   const modified = headers.get("last-modified") ?? "";
-  const dated = stated(modified, "Last-Modified is");
-  yield judged("P5", dated !== undefined, dated ?? "the response has no Last-Modified");
+  yield stated("P5", modified, ["Last-Modified is", "the response has no Last-Modified"]);
   if (etag === "" && modified === "") {
     yield skipped("P6", "there is no ETag and no Last-Modified to ask with");
     return;
@@ -242,8 +237,8 @@ async function* compression(get: Get, url: string, plain: HttpResponse, digest: 
   const packed = await get(url, { "Accept-Encoding": "gzip" });
   const { headers } = packed;
   const coding = headers.get("content-encoding") ?? "";
-  const packing = stated(coding, "the map comes as");
-  yield judged("P9", coding === "gzip", packing ?? "the map comes without compression");
+  const words = ["the map comes as", "the map comes without compression"] as const;
+  yield stated("P9", coding, words, coding === "gzip");
   if (coding !== "gzip") {
     await packed.discard();
     yield skipped("P10", "the map does not come as gzip");
@@ -251,14 +246,13 @@ async function* compression(get: Get, url: string, plain: HttpResponse, digest: 
   }
   const isSame = (await digestOf(decompressed(packed.body, { source: url }))) === digest;
   const etag = headers.get("etag");
+  const varies = /accept-encoding|\*/i.test(headers.get("vary") ?? "");
   const isTagged = etag === undefined || etag !== plain.headers.get("etag");
   const wrong = [
-    ...(isSame ? [] : ["it decompresses to something else"]),
-    ...(/accept-encoding|\*/i.test(headers.get("vary") ?? "")
-      ? []
-      : ["Vary does not name Accept-Encoding"]),
-    ...(isTagged ? [] : ["both forms have the same strong ETag"]),
-  ];
+    isSame ? "" : "it decompresses to something else",
+    varies ? "" : "Vary does not name Accept-Encoding",
+    isTagged ? "" : "both forms have the same strong ETag",
+  ].filter((text) => text !== "");
   const sound = "the gzip form is the same map, with a tag of its own";
   yield judged("P10", wrong.length === 0, wrong.join("; ") || sound);
 }
@@ -269,12 +263,11 @@ async function* metadata(get: Get, url: string, plain: HttpResponse): Findings {
   const other = names.filter((name) => head.headers.get(name) !== plain.headers.get(name));
   const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
   yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
-  const origin = plain.headers.get("access-control-allow-origin");
-  const allowed = stated(origin, "Access-Control-Allow-Origin is");
-  yield judged("P12", origin === "*", allowed ?? "there is no Access-Control-Allow-Origin");
-  const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires");
-  const fresh = stated(cache, "the map is fresh for");
-  yield judged("P13", fresh !== undefined, fresh ?? "there is no Cache-Control or Expires");
+  const allowed = "Access-Control-Allow-Origin";
+  const origin = plain.headers.get(allowed) ?? "";
+  yield stated("P12", origin, [`${allowed} is`, `there is no ${allowed}`], origin === "*");
+  const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires") ?? "";
+  yield stated("P13", cache, ["the map is fresh for", "there is no Cache-Control or Expires"]);
 }
 
 async function announcement(get: Get, address: string): Promise<Finding> {
@@ -295,39 +288,37 @@ async function announcement(get: Get, address: string): Promise<Finding> {
 async function pages(
   get: Get,
   url: string,
-  { start }: ReadMap,
+  whole: ReadMap,
   wholeRecords: string,
 ): Promise<Finding> {
   // What is found may be the first page itself; then there is no whole to compare with.
-  const isFirst = headersOf(start, url)?.mark !== undefined;
+  const isFirst = whole.head?.mark !== undefined;
   const records = createHash("sha256");
   let next = isFirst ? url : new URL("?page=1", url).href;
   let before: PageHead | undefined;
   for (let number = 1; number <= MAX_CHECKED_PAGES; number += 1) {
-    const at = next;
-    const response = await get(at);
-    const read = await readMap(response, at, records);
-    const page = response.status === 200 ? headersOf(read.start, at) : undefined;
-    if (page?.mark === undefined) {
+    const response = await get(next);
+    const { head, faults } = await readMap(response, next, records);
+    if (response.status !== 200 || head?.mark === undefined) {
       if (before === undefined) return skipped("P15", "the map is not offered in pages");
-      const message = `${at} is not a page of the map (status ${response.status})`;
+      const message = `${next} is not a page of the map (status ${response.status})`;
       return judged("P15", false, message);
     }
-    const [fault] = read.faults;
-    const wrong = fault === undefined ? wrongPage(number, page, before) : `has a fault: ${fault}`;
-    if (wrong !== undefined) return judged("P15", false, `${at} ${wrong}`);
-    if (number === page.mark.of) {
+    const [fault] = faults;
+    const wrong = fault === undefined ? pageFault(head, number, before) : `has a fault: ${fault}`;
+    if (wrong !== undefined) return judged("P15", false, `${next} ${wrong}`);
+    if (number === head.mark.of) {
       const isWhole = isFirst || records.digest("hex") === wholeRecords;
       const what = isFirst
         ? ", linked and in order"
         : ` with ${isWhole ? "the records of the map" : "other records than the map"}`;
       return judged("P15", isWhole, `the map is offered in ${formatAmount(number, "page")}${what}`);
     }
-    const link = { url: response.url, link: response.headers.get("link"), headers: page.headers };
+    const link = { url: response.url, link: response.headers.get("link"), headers: head.headers };
     const found = nextPage(link, number);
     if ("fault" in found) return judged("P15", false, found.fault);
     next = found.url;
-    before = page;
+    before = head;
   }
   return judged("P15", false, `there are more than ${MAX_CHECKED_PAGES} pages`);
 }
@@ -337,51 +328,20 @@ async function discarded(response: Promise<HttpResponse>): Promise<HttpResponse>
   return response;
 }
 
-interface PageHead {
-  readonly headers: UkvsHeaders;
-  readonly mark: PageMark | undefined;
-}
-
-/** What is wrong with a page as the one with this number, behind the one before it. */
-function wrongPage(
-  number: number,
-  page: PageHead,
-  before: PageHead | undefined,
-): string | undefined {
-  const { mark } = page;
-  if (mark?.number !== number) return `is page ${mark?.number}, not page ${number}`;
-  if (before?.mark === undefined) return undefined;
-  if (mark.of !== before.mark.of)
-    return `is one of ${formatAmount(mark.of, "page")}, not of ${before.mark.of}`;
-  if (pageVersion(page.headers) !== pageVersion(before.headers)) {
-    return "is of another version than the page before";
-  }
-  const [first, last] = [mark.first, before.mark.last].map((key) => Buffer.from(key ?? ""));
-  const isBehind = first.length === 0 || last.length === 0 || Buffer.compare(last, first) < 0;
-  return isBehind ? undefined : "begins before the end of the page before";
-}
-
-/** The headers at the start of a map; undefined where they cannot be read. */
-function headersOf(start: Uint8Array, url: string): PageHead | undefined {
-  const whole = start.subarray(0, start.lastIndexOf(LF) + 1);
-  try {
-    const { headers } = mapHeadOf(whole, url);
-    return { headers, mark: pageMark(headers, url) };
-  } catch (error) {
-    if (isMementoMapError(error)) return undefined;
-    throw error;
-  }
-}
-
 function judged(rule: RuleId, isKept: boolean, message: string): Finding {
   const { level } = PUBLISHER_RULES[rule];
   const outcome = isKept ? "ok" : level === "MUST" ? "error" : "warning";
   return { rule, outcome, message };
 }
 
-/** What a header says, in words; undefined where it says nothing. */
-function stated(value: string | null | undefined, words: string): string | undefined {
-  return value === null || value === undefined || value === "" ? undefined : `${words} ${value}`;
+/** Judges what a header says, in words for a value and for none. */
+function stated(
+  rule: RuleId,
+  value: string,
+  [words, none]: readonly [words: string, none: string],
+  isRight: boolean = true,
+): Finding {
+  return value === "" ? judged(rule, false, none) : judged(rule, isRight, `${words} ${value}`);
 }
 
 function skipped(rule: RuleId, message: string): Finding {

@@ -236,21 +236,11 @@ function attributesOf(text: string): Map<string, string> {
   return attributes;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-};
-
+/** Of the names of characters, addresses have `&amp;` only. */
 function decodeEntities(text: string): string {
-  return text.replaceAll(
-    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi,
-    (all, decimal, hex, name) => {
-      if (typeof name === "string") return ENTITIES[name] ?? all;
-      const code = typeof hex === "string" ? Number.parseInt(hex, 16) : Number(decimal);
-      return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : all;
-    },
-  );
+  return text.replaceAll(/&(?:amp|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi, (all, decimal, hex) => {
+    if (all === "&amp;") return "&";
+    const code = typeof hex === "string" ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : all;
+  });
 }

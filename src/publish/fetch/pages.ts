@@ -1,5 +1,7 @@
 import { parseLinkHeader } from "../../memento/links.ts";
-import { isJsonObject, type UkvsHeaders } from "../../ukvs/header.ts";
+import { formatAmount } from "../../format.ts";
+import { type PageMark, withoutPageMark } from "../../ukvs/head.ts";
+import { formatHeaders, isJsonObject, type UkvsHeaders } from "../../ukvs/header.ts";
 import { MEMENTOMAP_RELATION } from "./discover.ts";
 
 interface LinkedPage {
@@ -34,9 +36,32 @@ export function nextPage(
     : { fault: `page ${number} leads to another site, ${origin}` };
 }
 
-/** What tells pages of one version of a map from those of another; undefined where none is stated. */
-export function pageVersion(headers: UkvsHeaders): unknown {
-  return pageMember(headers, "version");
+/** What the beginning of a map, or of a page of one, says of it. */
+export interface PageHead {
+  readonly headers: UkvsHeaders;
+  /** Undefined for a map that is whole. */
+  readonly mark: PageMark | undefined;
+}
+
+/** What is wrong with a page as the one with this number, behind the one before it. */
+export function pageFault(page: PageHead, number: number, before?: PageHead): string | undefined {
+  const { mark } = page;
+  if (mark === undefined) return "is not a page of a map";
+  if (mark.number !== number) return `is page ${mark.number}, not page ${number}`;
+  if (before?.mark === undefined) return undefined;
+  if (mark.of !== before.mark.of) {
+    return `is one of ${formatAmount(mark.of, "page")}, not of ${before.mark.of}`;
+  }
+  if (versionOf(page) !== versionOf(before)) return "is of another version than the page before";
+  const [first, last] = [mark.first, before.mark.last].map((key) => Buffer.from(key ?? ""));
+  const isBehind = first.length === 0 || last.length === 0 || Buffer.compare(last, first) < 0;
+  return isBehind ? undefined : "begins before the end of the page before";
+}
+
+/** What tells pages of one version of a map from those of another. */
+function versionOf({ headers }: PageHead): string {
+  const version = pageMember(headers, "version");
+  return [JSON.stringify(version), ...formatHeaders(withoutPageMark(headers))].join("\n");
 }
 
 function pageMember({ meta }: UkvsHeaders, name: string): unknown {

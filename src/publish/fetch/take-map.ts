@@ -10,8 +10,8 @@ import { openPackedFile } from "../../lookup/open-map-file.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { httpRefusal } from "../../http/http-client.ts";
-import { nextPage, pageVersion } from "./pages.ts";
-import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../ukvs/head.ts";
+import { nextPage, pageFault, type PageHead } from "./pages.ts";
+import { mapHeadOf, pageMark, withoutPageMark } from "../../ukvs/head.ts";
 import {
   extentOf,
   type MapExtent,
@@ -20,7 +20,7 @@ import {
   refuseShrunk,
 } from "../../maps/map-guard.ts";
 import { validateMap } from "../../maps/validate-map.ts";
-import { formatHeaders, headerText, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
+import { headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
@@ -35,14 +35,10 @@ const MAX_FAULTS = 100;
 const CHUNK_BYTES = 16 * 1024;
 
 /** A download that is a map, or a page of one, as far as its beginning tells. */
-export interface Downloaded {
+export interface Downloaded extends PageHead {
   readonly fetched: Download;
   readonly path: string;
   readonly isPacked: boolean;
-  /** None of a packed map. */
-  readonly headers: UkvsHeaders;
-  /** Undefined for a map that is whole. */
-  readonly mark: PageMark | undefined;
   /** Where its records begin, decompressed. */
   readonly recordsOffset: number;
 }
@@ -280,30 +276,12 @@ export async function fetchPages(
     const paths = { part: path, about: `${path}.json` };
     const page = await download(next.url, paths, { ...options, maxBytes: left });
     const opened = await openDownload(path, page, options.maxBytes);
-    refuseOtherPage(first, opened, number);
+    const wrong = pageFault(opened, number, before);
+    if (wrong !== undefined) {
+      throw httpRefusal(page.part.url, `it ${wrong}; the map may have changed, try again`);
+    }
     pages.push(opened);
     left -= (await fileSize(path)) ?? 0;
   }
   return pages;
-}
-
-function refuseOtherPage(first: Downloaded, page: Downloaded, number: number): void {
-  const { url } = page.fetched.part;
-  const { mark } = page;
-  const of = first.mark?.of;
-  if (mark === undefined) throw httpRefusal(url, `page ${number} is not a page of a map`);
-  if (mark.number !== number || mark.of !== of) {
-    throw httpRefusal(
-      url,
-      `page ${number} of ${of} was expected, and page ${mark.number} of ${mark.of} came`,
-    );
-  }
-  const isSame =
-    pageVersion(page.headers) === pageVersion(first.headers) &&
-    descriptionOf(page) === descriptionOf(first);
-  if (!isSame) throw httpRefusal(url, "the map changed while its pages were fetched; try again");
-}
-
-function descriptionOf({ headers }: Downloaded): string {
-  return formatHeaders(withoutPageMark(headers)).join("\n");
 }
