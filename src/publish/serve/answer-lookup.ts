@@ -150,15 +150,16 @@ async function* answerBlocks(
   query: LookupQuery,
   isJson: boolean,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const chunks = decompressed(request.body(), {
-    source: "the batch",
-    maxDecompressedBytes: limits.maxBatchBytes,
-  });
-  const lines = inParts(
-    lineBatches(chunks, { source: "the batch", maxLineBytes: limits.maxUriBytes }),
-  );
-  const batched = { lines, query, note: (lookups: number) => metrics.lookups.inc(lookups) };
-  yield* isJson ? answerJsonLines(version, batched) : answerLines(version, batched);
+  const source = "the batch";
+  const maxDecompressedBytes = limits.maxBatchBytes;
+  const chunks = decompressed(request.body(), { source, maxDecompressedBytes });
+  const answer = isJson ? jsonAnswers(version, query) : textAnswers(version, query);
+  const lines = lineBatches(chunks, { source, maxLineBytes: limits.maxUriBytes });
+  for await (const batch of inParts(lines)) {
+    const { blocks, lookups } = await answer(batch);
+    metrics.lookups.inc(lookups);
+    yield* blocks;
+  }
 }
 
 /** Lines that are answered before others of the server have their turn. */
@@ -182,46 +183,35 @@ async function* inParts(
   }
 }
 
-interface Batch {
-  readonly lines: AsyncIterable<LineBatch>;
-  readonly query: LookupQuery;
-  readonly note: (lookups: number) => void;
-}
+/** Answers some lines. */
+type AnswerLines = (
+  lines: LineBatch,
+) => Promise<{ readonly blocks: readonly Uint8Array[]; readonly lookups: number }>;
 
-async function* answerLines(
-  version: MapVersion,
-  { lines, query: { isSurt, at }, note }: Batch,
-): AsyncGenerator<Uint8Array, void, undefined> {
+function textAnswers(version: MapVersion, { isSurt, at }: LookupQuery): AnswerLines {
   const blocks: Uint8Array[] = [];
   const sink = { write: (block: Uint8Array) => void blocks.push(block.slice()) };
-  const options = { isSurt, period: lookupPeriod(at) };
-  const answers = new BatchAnswers(version.source, sink, options);
-  for await (const batch of lines) {
+  const answers = new BatchAnswers(version.source, sink, { isSurt, period: lookupPeriod(at) });
+  return async (lines) => {
     const before = answers.askedCount;
-    await answers.writeLines(batch);
+    await answers.writeLines(lines);
     await answers.flush();
-    note(answers.askedCount - before);
-    yield* blocks.splice(0);
-  }
+    return { blocks: blocks.splice(0), lookups: answers.askedCount - before };
+  };
 }
 
-async function* answerJsonLines(
-  version: MapVersion,
-  { lines, query, note }: Batch,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const { bytes, starts, ends, count } of lines) {
-    let text = "";
-    let asked = 0;
+function jsonAnswers(version: MapVersion, query: LookupQuery): AnswerLines {
+  return async ({ bytes, starts, ends, count }) => {
+    const answers: string[] = [];
     for (let line = 0; line < count; line += 1) {
       if (starts[line] === ends[line]) continue;
       const input = decoder.decode(bytes.subarray(starts[line], ends[line]));
-      asked += 1;
       const answer = version.answer(input, query);
-      text += `${answerJson(input, answer instanceof Promise ? await answer : answer)}\n`;
+      answers.push(`${answerJson(input, answer instanceof Promise ? await answer : answer)}\n`);
     }
-    note(asked);
-    if (text !== "") yield encoder.encode(text);
-  }
+    const blocks = answers.length === 0 ? [] : [encoder.encode(answers.join(""))];
+    return { blocks, lookups: answers.length };
+  };
 }
 
 function tooLarge(most: number): Problem {
