@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { MemorySource } from "../../bytes/byte-source.ts";
-import { isPacked, joinBytes, LF } from "../../bytes/bytes.ts";
+import { isPacked, LF } from "../../bytes/bytes.ts";
+import { peek } from "../../bytes/peek.ts";
 import { wholeLines } from "../../bytes/lines.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { decompressed } from "../../files/decompress.ts";
@@ -142,11 +143,11 @@ interface ReadMap {
  *   may have them, and its pages have not.
  */
 async function readMap(response: HttpResponse, url: string, records: Hash): Promise<ReadMap> {
-  const all = createHash("sha256");
+  const digest = createHash("sha256");
   let bytes = 0;
   const noted = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of decompressed(response.body, { source: url })) {
-      all.update(chunk);
+      digest.update(chunk);
       bytes += chunk.length;
       yield chunk;
     }
@@ -156,9 +157,8 @@ async function readMap(response: HttpResponse, url: string, records: Hash): Prom
   let head: PageHead | undefined;
   try {
     if (isPacked(start)) {
-      const parts: Uint8Array[] = [];
-      for await (const chunk of chunks) parts.push(chunk.slice());
-      const { header } = await checkPacked(new MemorySource(joinBytes(parts), url));
+      const { head: all } = await peek(chunks, Infinity);
+      const { header } = await checkPacked(new MemorySource(all, url));
       head = { headers: packedHeaders(header), mark: undefined };
     } else {
       const lines = addingRecords(wholeLines(chunks, url), records);
@@ -172,7 +172,7 @@ async function readMap(response: HttpResponse, url: string, records: Hash): Prom
     if (!isMementoMapError(error) || error.code === "MM_HTTP") throw error;
     if (faults.length === 0) faults.push(error.message);
   }
-  return { bytes, digest: all.digest("hex"), start, faults, isPacked: isPacked(start), head };
+  return { bytes, digest: digest.digest("hex"), start, faults, isPacked: isPacked(start), head };
 }
 
 async function* addingRecords(
@@ -264,7 +264,7 @@ async function* metadata(get: Get, url: string, plain: HttpResponse): Findings {
   const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
   yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
   const allowed = "Access-Control-Allow-Origin";
-  const origin = plain.headers.get(allowed) ?? "";
+  const origin = plain.headers.get(allowed.toLowerCase()) ?? "";
   yield stated("P12", origin, [`${allowed} is`, `there is no ${allowed}`], origin === "*");
   const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires") ?? "";
   yield stated("P13", cache, ["the map is fresh for", "there is no Cache-Control or Expires"]);

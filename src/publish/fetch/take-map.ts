@@ -1,7 +1,8 @@
 import { formatAmount } from "../../format.ts";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { joinBytes, LF } from "../../bytes/bytes.ts";
+import { LF } from "../../bytes/bytes.ts";
+import { peek } from "../../bytes/peek.ts";
 import { MemorySource, sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { checkPacked, readHead } from "../../packed/read-packed.ts";
@@ -54,7 +55,8 @@ export async function openDownload(
   maxBytes: number,
 ): Promise<Downloaded> {
   const { url } = fetched.part;
-  const start = await firstBytes(fileChunks(path, { maxBytes }));
+  const { head: start, close } = await peek(fileChunks(path, { maxBytes }), HEAD_BYTES);
+  await close();
   const kind = sniff(start);
   const isPacked = kind === "packed";
   if (!isPacked && kind !== "map") {
@@ -64,17 +66,6 @@ export async function openDownload(
   const lines = start.subarray(0, isPacked ? 0 : start.lastIndexOf(LF) + 1);
   const { headers, recordsOffset } = mapHeadOf(lines, url);
   return { fetched, path, isPacked, headers, mark: pageMark(headers, url), recordsOffset };
-}
-
-async function firstBytes(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    length += chunk.length;
-    if (length >= HEAD_BYTES) break;
-  }
-  return joinBytes(parts).subarray(0, HEAD_BYTES);
 }
 
 interface TakeOptions extends MapGuardOptions {
@@ -134,7 +125,8 @@ async function takePacked(
   const file = await FileSource.openPlain(path);
   try {
     // Servers are not meant to compress it; the few that do send small ones.
-    const bytes = file ?? new MemorySource(await collected(fileChunks(path, options)), url);
+    const bytes =
+      file ?? new MemorySource((await peek(fileChunks(path, options), Infinity)).head, url);
     const source = { name: url, size: bytes.size, read: bytes.read.bind(bytes) };
     const { header } = await checkPacked(source, { signal });
     await refuseLoss(() => packedExtent(header), { target, url }, options);
@@ -152,12 +144,6 @@ function outputOptions({ interrupt }: TakeOptions): {
   readonly interrupt: Interrupt | undefined;
 } {
   return { stdout: process.stdout, interrupt };
-}
-
-async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
-  return joinBytes(parts);
 }
 
 /** Refuses a map that has lost too much of the one it would replace. */
