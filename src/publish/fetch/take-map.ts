@@ -55,8 +55,9 @@ export async function openDownload(
   maxBytes: number,
 ): Promise<Downloaded> {
   const { url } = fetched.part;
-  const { head: start, close } = await peek(fileChunks(path, { maxBytes }), HEAD_BYTES);
-  await close();
+  const beginning = await peek(fileChunks(path, { maxBytes }), HEAD_BYTES);
+  await beginning.close();
+  const start = beginning.head;
   const kind = sniff(start);
   const isPacked = kind === "packed";
   if (!isPacked && kind !== "map") {
