@@ -38,9 +38,10 @@ describe("what to learn from", () => {
     const recall = ["--recall", "0.9", "--learn-from"];
     const fault = "a log to learn from is not usable";
     const empty = await route(list, ...recall, file("empty.log", ""));
-    expect(empty.stderr).toMatch(new RegExp(`${fault}: ".*empty.log": it is empty\n`));
+    const reason = "it has no response of an archive";
+    expect(empty.stderr).toMatch(new RegExp(`${fault}: ".*empty.log": ${reason}\n`));
     const notes = await route(list, ...recall, file("notes.txt", "Remember the milk.\n"));
-    expect(notes.stderr).toMatch(/notes.txt": its first lines have no response of an archive\n/);
+    expect(notes.stderr).toMatch(new RegExp(`notes.txt": ${reason}\n`));
     expect((await route(list, ...recall, file("memgator.log", LOG))).stderr).toBe("");
     expect([empty.code, notes.code]).toEqual([0, 0]);
   });

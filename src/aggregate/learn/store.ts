@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
-import { internalFault, isMementoMapError } from "../../errors.ts";
+import { internalFault, isMementoMapError, quote } from "../../errors.ts";
 import { openInput } from "../../files/input-file.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { stampIfThere } from "../../files/shared-files.ts";
@@ -50,7 +50,7 @@ export async function openLearner(
   const { file, logs = [], isSaving = true, onFault } = options;
   const learner = new Learner(archives, options);
   if (file !== undefined && existsSync(file)) await restore(learner, file, onFault);
-  for (const log of logs) await takeLog(learner, log, options.signal);
+  for (const log of logs) await takeLog(learner, log, options);
   if (file === undefined || !isSaving) return { learner, close: () => Promise.resolve() };
   let [saved, savedAt] = [learner.observations, Date.now()];
   const write = async (): Promise<void> => {
@@ -93,34 +93,36 @@ async function restore(
 }
 
 /** Learns from the log of an aggregator, in which every archive was queried, unless it did before. */
-async function takeLog(
-  learner: Learner,
-  path: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function takeLog(learner: Learner, path: string, options: LearnOptions): Promise<void> {
   const stamp = await stampIfThere(path);
   const start = `log ${path} `;
   const name = `${start}${stamp?.size ?? 0} ${stamp?.mtimeMs ?? 0}`;
   if (stamp !== undefined && learner.taken.has(name)) return;
-  await learnFrom(learner, path, signal);
+  if ((await learnFrom(learner, path, options.signal)) === 0) {
+    const reason = `${quote(path)}: it has no response of an archive`;
+    options.onFault?.("a log to learn from is not usable", reason);
+  }
   for (const other of learner.taken) if (other.startsWith(start)) learner.taken.delete(other);
   if (stamp !== undefined) learner.taken.add(name);
 }
 
+/** The number of responses in a log. */
 async function learnFrom(
   learner: Learner,
   path: string,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<number> {
   const input = await openInput(path, { stdin: process.stdin }, { signal });
   const decoder = new TextDecoder();
   const log = new MemgatorLog({ asked: () => learner.policy.begin() });
-  let [uri, key] = ["", ""];
+  let [uri, key, responses] = ["", "", 0];
   const limits = { source: input.name, maxLineBytes: MAX_LINE_BYTES };
   for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, limits)) {
     for (let i = 0; i < count; i++) {
       const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
-      if (outcome === undefined || outcome.result === "error") continue;
+      if (outcome === undefined) continue;
+      responses += 1;
+      if (outcome.result === "error") continue;
       const { archive, mementos } = outcome;
       if (outcome.uri !== uri) {
         uri = outcome.uri;
@@ -129,4 +131,5 @@ async function learnFrom(
       learner.observe({ archive, surt: key, mementos, isOutside: true });
     }
   }
+  return responses;
 }

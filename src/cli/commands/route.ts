@@ -12,7 +12,6 @@ import {
   listedArchives,
   MAP_AGE_OPTION,
   routePreferences,
-  warnAboutEmptyLogs,
 } from "../common/aggregate-options.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
@@ -87,7 +86,6 @@ Exit status: 0 if any archive would be queried, 1 if none would.
       void stderr.write(`mementomap: ${message}: ${reason}\n`);
     const learn = learningOf(values);
     const archives = await listedArchives("route", values, io);
-    await warnAboutEmptyLogs(learn?.logs ?? [], onFault);
     const showAll = async (folder: string): Promise<ExitCode> => {
       const proxies = ProxySettings.of(env);
       const open = await openAggregator({

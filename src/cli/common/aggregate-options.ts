@@ -15,8 +15,6 @@ import {
 } from "./options.ts";
 import { HOST_OPTION, MONITORING_OPTIONS, parsePathPrefix, PROXY_OPTIONS } from "./server-shell.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
-import { decompressedHead } from "../../input/file-inputs.ts";
-import { MemgatorLog } from "../../input/memgator-log.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import type { LearnOptions } from "../../aggregate/learn/store.ts";
 import { loadArchives } from "../../aggregate/route/archive-list.ts";
@@ -291,29 +289,6 @@ export function learningOf(
     logs: values["learn-from"],
     file: state === undefined ? undefined : join(state, "learnt.bin"),
   };
-}
-
-/**
- * Tells of logs to learn from that have no answer of an archive among their first lines: they are empty, or
- * something else.
- *
- * @throws MM_IO
- */
-export async function warnAboutEmptyLogs(
-  logs: readonly string[],
-  onFault: (message: string, reason: string) => void,
-): Promise<void> {
-  for (const path of logs) {
-    // What comes once cannot be looked at before.
-    if (path === "-") continue;
-    const head = await decompressedHead(path);
-    const log = new MemgatorLog();
-    const lines = new TextDecoder().decode(head).split(/\r?\n/);
-    if (lines.some((line) => log.read(line) !== undefined)) continue;
-    const what =
-      head.length === 0 ? "it is empty" : "its first lines have no response of an archive";
-    onFault("a log to learn from is not usable", `${quote(path)}: ${what}`);
-  }
 }
 
 /** The defaults of requests to the router. */

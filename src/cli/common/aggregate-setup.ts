@@ -10,12 +10,7 @@ import { lmdbCache } from "../../aggregate/ask/lmdb-cache.ts";
 import { makeFolder } from "../../files/make-folder.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
-import {
-  type AggregateValues,
-  learningOf,
-  listedArchives,
-  warnAboutEmptyLogs,
-} from "./aggregate-options.ts";
+import { type AggregateValues, learningOf, listedArchives } from "./aggregate-options.ts";
 import { variableOf } from "./command-line.ts";
 import type { Io } from "./io.ts";
 import { guardServiceFiles } from "./server-shell.ts";
@@ -81,7 +76,6 @@ export async function setUpAggregator(
   const share = place === undefined ? 1 : 1 / place.count;
   const cache = await cacheOf(values, share, log);
   const proxies = ProxySettings.of(io.env);
-  if (isFirst) await warnAboutEmptyLogs(learning?.logs ?? [], onFault);
   const open = await openAggregator({
     archives,
     learn: learning && {
@@ -91,7 +85,7 @@ export async function setUpAggregator(
       onStaleMap: (archive, stale) => {
         log.event("error", "map is stale", { archive, reason: contradictionText(stale) });
       },
-      onFault,
+      onFault: isFirst ? onFault : undefined,
     },
     isRouting: !values["no-routing"],
     sampleShare: isOnce ? 0 : values.sample,
