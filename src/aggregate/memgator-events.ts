@@ -98,17 +98,17 @@ function oneLine(text: string): string {
 /** A duration as Go writes it: `1.2s`, `15.04ms`, `1m2.5s`. */
 function goDuration(ms: number): string {
   if (ms <= 0) return "0s";
-  if (ms < 1) return `${trimmed(ms * 1000)}µs`;
-  if (ms < 1000) return `${trimmed(ms)}ms`;
+  if (ms < 1) return `${decimalText(ms * 1000)}µs`;
+  if (ms < 1000) return `${decimalText(ms)}ms`;
   const seconds = ms / 1000;
   const minutes = Math.floor(seconds / 60);
-  if (minutes === 0) return `${trimmed(seconds)}s`;
+  if (minutes === 0) return `${decimalText(seconds)}s`;
   const hours = Math.floor(minutes / 60);
-  const rest = `${minutes % 60}m${trimmed(seconds % 60)}s`;
+  const rest = `${minutes % 60}m${decimalText(seconds % 60)}s`;
   return hours === 0 ? rest : `${hours}h${rest}`;
 }
 
-function trimmed(value: number): string {
+function decimalText(value: number): string {
   return String(Math.round(value * 1000) / 1000);
 }
 

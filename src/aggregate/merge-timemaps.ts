@@ -46,16 +46,16 @@ export function mergeTimeMaps(sources: Iterable<MergeSource>): MergedTimeMap {
     throw new MementoMapError("MM_LIMIT", `more than ${MAX_SOURCES} TimeMaps to merge`);
   }
   const lists = inOrder.map(({ mementos }) => mementos);
-  let runs = lists.map(runOf);
+  let runs = lists.map(toRun);
   while (runs.length > 1) {
     // Neighbours, so that each memento is compared once for every doubling of what is merged.
     runs = runs.flatMap((run, i) => {
       if (i % 2 === 1) return [];
-      return i + 1 < runs.length ? [joined(lists, run, runs[i + 1])] : [run];
+      return i + 1 < runs.length ? [mergeRuns(lists, run, runs[i + 1])] : [run];
     });
   }
   const archives = inOrder.map(({ archive }) => archive);
-  return new MergedTimeMap({ lists, archives, ...withoutRepeats(lists, runs[0] ?? NO_RUN) });
+  return new MergedTimeMap({ lists, archives, ...dropRepeats(lists, runs[0] ?? NO_RUN) });
 }
 
 /** Mementos in the order of time: the list and the place in it of each. */
@@ -63,7 +63,7 @@ type Run = Pick<MergeColumns, "listOf" | "placeOf">;
 
 const NO_RUN: Run = { listOf: new Uint16Array(0), placeOf: new Uint32Array(0) };
 
-function runOf(list: MementoList, number: number): Run {
+function toRun(list: MementoList, number: number): Run {
   const placeOf = Uint32Array.from({ length: list.count }, (_, place) => place);
   if (!list.isSorted) {
     placeOf.sort((a, b) => list.datetimeAt(a) - list.datetimeAt(b) || a - b);
@@ -72,7 +72,7 @@ function runOf(list: MementoList, number: number): Run {
 }
 
 /** Of the same second those of the first run come first. */
-function joined(lists: readonly MementoList[], first: Run, second: Run): Run {
+function mergeRuns(lists: readonly MementoList[], first: Run, second: Run): Run {
   const count = first.placeOf.length + second.placeOf.length;
   const [listOf, placeOf] = [new Uint16Array(count), new Uint32Array(count)];
   const datetimeAt = (run: Run, i: number): number =>
@@ -91,7 +91,7 @@ function joined(lists: readonly MementoList[], first: Run, second: Run): Run {
 }
 
 /** Leaves out what was there with the same URI in the same second; in place. */
-function withoutRepeats(lists: readonly MementoList[], { listOf, placeOf }: Run): Run {
+function dropRepeats(lists: readonly MementoList[], { listOf, placeOf }: Run): Run {
   const uriAt = (i: number): string => lists[listOf[i]].uriIdentityAt(placeOf[i]);
   let count = 0;
   let second = Number.NaN;

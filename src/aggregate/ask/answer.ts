@@ -62,7 +62,7 @@ export function answerOfStatus(status: number): ArchiveAnswer {
 }
 
 /** A response that cannot be read. */
-export function unreadable(
+export function unreadableAnswer(
   status: number,
   failure: "bad-timemap" | "no-memento",
   fault: string,

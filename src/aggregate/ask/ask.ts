@@ -119,7 +119,7 @@ export class Asker implements Upstream {
     if (!isExact) return found;
     // Some TimeGates have a memento at any time that they are asked for.
     const whole = await this.#ask(all, how);
-    return whole.result === "error" ? without(found, datetime) : whole;
+    return whole.result === "error" ? withoutDatetime(found, datetime) : whole;
   }
 
   /** At once if it is known. */
@@ -129,10 +129,10 @@ export class Asker implements Upstream {
     const now = Date.now();
     if (kept !== undefined && now < kept.staleUntil) {
       const isFresh = how === "refresh" ? now - kept.askedAt < REFRESH_MS : now < kept.freshUntil;
-      if (isFresh || how === "only-cached") return known(kept, "cache");
+      if (isFresh || how === "only-cached") return answerFrom(kept, "cache");
       if (how === "cached") {
         if (!this.#inFlight.has(key)) void this.#fetch(question, kept, "background");
-        return known(kept, "stale");
+        return answerFrom(kept, "stale");
       }
     }
     if (how === "only-cached") return NOT_CACHED;
@@ -167,7 +167,7 @@ export class Asker implements Upstream {
     if (result === "error") {
       if (failure !== undefined) this.#trafficOf(archive).failures[failure] += 1;
       if (kept === undefined || Date.now() >= kept.staleUntil) return answer;
-      return known(kept, "stale");
+      return answerFrom(kept, "stale");
     }
     const { cache } = this.#options;
     const isPart = fault !== undefined;
@@ -183,7 +183,7 @@ export class Asker implements Upstream {
       ? { ...kept, askedAt: holding.askedAt, freshUntil: holding.freshUntil }
       : holding;
     cache.set(key, encodeHolding(better));
-    return isSmaller ? known(better, "stale") : answer;
+    return isSmaller ? answerFrom(better, "stale") : answer;
   }
 
   /** Asks the archive, unless it is left out, and notes how well it works. Never rejects. */
@@ -415,13 +415,13 @@ function isOfAnother(error: unknown, address: string | undefined): boolean {
   return new URL(source).hostname !== new URL(address).hostname;
 }
 
-function known(holding: Holding, origin: Origin): ArchiveAnswer {
+function answerFrom(holding: Holding, origin: Origin): ArchiveAnswer {
   const ageSeconds = Math.max(0, Math.floor((Date.now() - holding.madeAt) / 1000));
   return answerOf(holding.mementos, { origin, ageSeconds });
 }
 
 /** The mementos that a TimeGate names, but for those of exactly the time that it was asked for. */
-function without(answer: ArchiveAnswer, datetime: number): ArchiveAnswer {
+function withoutDatetime(answer: ArchiveAnswer, datetime: number): ArchiveAnswer {
   const others = MementoList.of([...answer.mementos].filter((each) => each.datetime !== datetime));
   if (others.count > 0) return { ...answer, mementos: others };
   const fault =

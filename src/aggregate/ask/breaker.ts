@@ -15,10 +15,10 @@ export interface BreakerOptions {
 
 const DORMANT_MS = 60_000;
 /** Who asks for more is not left out for longer. */
-const LONGEST_PAUSE_MS = 900_000;
-const LEAST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 900_000;
+const MIN_PAUSE_MS = 60_000;
 /** An endpoint that worked so lately is not asked whether it does. */
-const LATELY_MS = 60_000;
+const RECENT_MS = 60_000;
 
 /**
  * A circuit breaker: leaves an endpoint out that fails again and again. Some odd URIs do not open it: one that worked
@@ -88,16 +88,16 @@ export class Breaker {
       return;
     }
     if (this.#failures < this.#options.tolerance || this.#isConfirming) return;
-    if (await this.#confirmed()) this.#failures = 0;
+    if (await this.#confirm()) this.#failures = 0;
     else if (this.#openUntil === undefined && this.#failures > 0) this.#open();
   }
 
   /** Whether the endpoint works: it did within a minute, or answers for a URI that it has answered for. */
   async isUp(): Promise<boolean> {
-    return this.#options.now() - this.#goodAt < LATELY_MS || this.#confirmed();
+    return this.#options.now() - this.#goodAt < RECENT_MS || this.#confirm();
   }
 
-  async #confirmed(): Promise<boolean> {
+  async #confirm(): Promise<boolean> {
     if (this.#lastGood === undefined) return false;
     this.#isConfirming = true;
     const isUp = await this.#options.confirm(this.#lastGood);
@@ -115,7 +115,7 @@ export class Breaker {
   pause(reason: string, askedMs: number | undefined): void {
     this.#lastFailure = reason;
     this.#failures += 1;
-    const ms = Math.min(Math.max(LEAST_PAUSE_MS, askedMs ?? 0), LONGEST_PAUSE_MS);
+    const ms = Math.min(Math.max(MIN_PAUSE_MS, askedMs ?? 0), MAX_PAUSE_MS);
     this.#openFor(ms);
   }
 

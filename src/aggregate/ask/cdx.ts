@@ -1,8 +1,8 @@
 import { MementoMapError, quote } from "../../errors.ts";
 import { tryParseDatetime } from "../../memento/datetime.ts";
 import { MementoList, sendableUri } from "../../memento/memento-list.ts";
-import { answerOf, answerOfStatus, unreadable } from "./answer.ts";
-import { type Asking, type Reading, resolved } from "./timemap.ts";
+import { answerOf, answerOfStatus, unreadableAnswer } from "./answer.ts";
+import { type Asking, type Reading, resolveUris } from "./timemap.ts";
 
 /** A CDX server, and where its captures are replayed. */
 export interface CdxEndpoint {
@@ -67,9 +67,9 @@ export async function readCdx(
   take(rest);
   if (fault !== undefined) {
     const message = `the answer is not one of a CDX server; it has ${quote(fault, 40)}`;
-    return { answer: unreadable(status, "bad-timemap", message), headers };
+    return { answer: unreadableAnswer(status, "bad-timemap", message), headers };
   }
-  return { answer: answerOf(resolved(mementos, url), { status }), headers };
+  return { answer: answerOf(resolveUris(mementos, url), { status }), headers };
 }
 
 /** The datetime and the URI of a capture; `none` for a line of names of fields; undefined for anything else. */

@@ -20,7 +20,7 @@ interface Waiting {
 /** Requests that may wait for one host. */
 const MAX_WAITING = 10_000;
 /** How often those are looked for whose time is over. */
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 
 /**
  * How much one host is asked: so many requests at once, and so many in a second, evenly spaced. A request waits for its
@@ -71,7 +71,7 @@ export class Limits {
     until: number,
     priority: Priority = "client",
   ): Promise<Result> {
-    if (this.waiting > 0 || !this.#takeTurn()) await this.#turn(until, priority);
+    if (this.waiting > 0 || !this.#takeSlot()) await this.#waitForSlot(until, priority);
     try {
       return await work();
     } finally {
@@ -99,10 +99,10 @@ export class Limits {
     clearTimeout(this.#timer);
   }
 
-  #turn(until: number, priority: Priority): Promise<void> {
+  #waitForSlot(until: number, priority: Priority): Promise<void> {
     const waitMs = (this.waiting / this.#limits.rate) * 1000;
     if (this.waiting >= MAX_WAITING || waitMs > until - performance.now()) {
-      throw noTurn("queue-full", "too many requests wait for the archive already");
+      throw queueError("queue-full", "too many requests wait for the archive already");
     }
     return new Promise((begin, refuse) => {
       this.#queues[priority].push({ until, begin, refuse });
@@ -110,7 +110,7 @@ export class Limits {
     });
   }
 
-  #takeTurn(): boolean {
+  #takeSlot(): boolean {
     const now = performance.now();
     if (this.#inFlight >= this.concurrency || now < this.#nextAt) return false;
     this.#nextAt = now + 1000 / this.#limits.rate;
@@ -123,9 +123,9 @@ export class Limits {
       while (queue.length > 0) {
         const [{ until, begin, refuse }] = queue;
         const isLate = until <= performance.now();
-        if (!isLate && !this.#takeTurn()) break;
+        if (!isLate && !this.#takeSlot()) break;
         queue.shift();
-        if (isLate) refuse(noTurn("queue-timeout", "it had no turn in time"));
+        if (isLate) refuse(queueError("queue-timeout", "it had no turn in time"));
         else begin();
       }
     }
@@ -136,10 +136,13 @@ export class Limits {
       this.#timer = undefined;
       this.#advance();
     };
-    this.#timer ??= setTimeout(again, rate === Infinity ? LOOK_MS : Math.min(LOOK_MS, 1000 / rate));
+    this.#timer ??= setTimeout(
+      again,
+      rate === Infinity ? CHECK_MS : Math.min(CHECK_MS, 1000 / rate),
+    );
   }
 }
 
-function noTurn(reason: "queue-full" | "queue-timeout", message: string): MementoMapError {
+function queueError(reason: "queue-full" | "queue-timeout", message: string): MementoMapError {
   return new MementoMapError("MM_HTTP", message, { reason });
 }

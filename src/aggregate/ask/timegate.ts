@@ -3,8 +3,8 @@ import type { ResponseHead } from "../../http/http-client.ts";
 import { formatHttpDate, tryParseDatetime } from "../../memento/datetime.ts";
 import { asciiBytes, MementoList, sendableUri } from "../../memento/memento-list.ts";
 import { readLinks } from "../../memento/timemap-reader.ts";
-import { answerOf, answerOfStatus, unreadable } from "./answer.ts";
-import { absolute, type Asking, type Reading, resolved } from "./timemap.ts";
+import { answerOf, answerOfStatus, unreadableAnswer } from "./answer.ts";
+import { absoluteUri, type Asking, type Reading, resolveUris } from "./timemap.ts";
 
 /** TimeGates that lead to another TimeGate are followed so often. */
 const MAX_STEPS = 3;
@@ -33,7 +33,7 @@ export async function readTimeGate(
       // A TimeGate that answers 200 or redirects, and has no memento to name, does not say it has none.
       const answer =
         status === 200 || isRedirect(status)
-          ? unreadable(status, "no-memento", "the TimeGate names no memento")
+          ? unreadableAnswer(status, "no-memento", "the TimeGate names no memento")
           : answerOfStatus(status);
       return { answer, headers: head.headers, timemap };
     }
@@ -53,11 +53,11 @@ function linksOf(head: ResponseHead): NamedLinks {
   const link = headers.get("link");
   const reading = typeof link === "string" ? readLinks(asciiBytes(link)) : undefined;
   const page = reading?.pages.find(({ rel }) => rel === "timemap");
-  const timemap = page === undefined ? undefined : absolute(page.uri, url);
-  const named = reading === undefined ? undefined : resolved(reading.mementos, url);
+  const timemap = page === undefined ? undefined : absoluteUri(page.uri, url);
+  const named = reading === undefined ? undefined : resolveUris(reading.mementos, url);
   if (named !== undefined && named.count > 0) return { mementos: named, timemap };
   const location = locationOf(head, status === 200 ? "content-location" : "location");
-  const uri = location === undefined ? url : absolute(location, url);
+  const uri = location === undefined ? url : absoluteUri(location, url);
   if (uri === undefined) return { mementos: undefined, timemap };
   const datetime = datetimeOf(headers.get("memento-datetime"), uri);
   const mementos = datetime === undefined ? undefined : MementoList.of([{ uri, datetime }]);

@@ -15,7 +15,7 @@ import {
   type ArchiveFault,
   faultOf,
   answerOfStatus,
-  unreadable,
+  unreadableAnswer,
 } from "./answer.ts";
 
 /** How much of an archive's answer is taken. */
@@ -68,9 +68,9 @@ export async function readTimeMap(asking: Asking, url: string): Promise<Reading>
   if (reading.mementos.count === 0 && pagesToFollow(reading).length === 0 && !isTimeMap(reading)) {
     const has = reading.faults === 0 ? "nothing in it" : quote(reading.firstFault ?? "", 40);
     const message = `the answer is not a TimeMap; it has ${has}`;
-    return { answer: unreadable(200, "bad-timemap", message), headers };
+    return { answer: unreadableAnswer(200, "bad-timemap", message), headers };
   }
-  const mementos = resolved(reading.mementos, head.url);
+  const mementos = resolveUris(reading.mementos, head.url);
   const seen = new Set([url, head.url]);
   let fault: ArchiveFault | undefined;
   for (let pages = 1; fault === undefined;) {
@@ -89,7 +89,7 @@ export async function readTimeMap(asking: Asking, url: string): Promise<Reading>
         const message = `a page was answered with status ${next.head.status}`;
         throw new MementoMapError("MM_HTTP", message, { reason: "bad-status" });
       }
-      mementos.append(resolved(next.reading.mementos, next.head.url));
+      mementos.append(resolveUris(next.reading.mementos, next.head.url));
       waiting.push(...pageAddresses(next.reading, next.head.url));
     } catch (error) {
       fault = faultOf(error);
@@ -127,13 +127,13 @@ function isTimeMap({ faults, original, timegate, pages }: TimeMapReading): boole
 }
 
 function pageAddresses(reading: TimeMapReading, base: string): string[] {
-  return pagesToFollow(reading).flatMap(({ uri }) => absolute(uri, base) ?? []);
+  return pagesToFollow(reading).flatMap(({ uri }) => absoluteUri(uri, base) ?? []);
 }
 
 const ABSOLUTE = /^https?:\/\//i;
 
 /** As it is, if it is a whole web address; else resolved; undefined when it leads elsewhere. */
-export function absolute(uri: string, base: string): string | undefined {
+export function absoluteUri(uri: string, base: string): string | undefined {
   if (ABSOLUTE.test(uri)) return uri;
   if (!URL.canParse(uri, base)) return undefined;
   const { href } = new URL(uri, base);
@@ -141,11 +141,11 @@ export function absolute(uri: string, base: string): string | undefined {
 }
 
 /** The list with whole addresses of the web: clients are redirected to them. */
-export function resolved(mementos: MementoList, base: string): MementoList {
+export function resolveUris(mementos: MementoList, base: string): MementoList {
   if (mementos.areWebAddresses) return mementos;
   const list = new MementoList();
   for (const { uri, datetime } of mementos) {
-    const whole = absolute(uri, base);
+    const whole = absoluteUri(uri, base);
     if (whole !== undefined) list.add(whole, datetime);
   }
   return list;

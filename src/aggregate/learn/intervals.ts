@@ -24,7 +24,7 @@ function poisson(count: number, z: number): number {
 }
 
 /** The lower bound of the mean of a Poisson count. */
-export function leastMean(count: number): number {
+export function lowerMean(count: number): number {
   return poisson(count, -Z);
 }
 

@@ -1,4 +1,4 @@
-import { leastMean, wilson } from "./intervals.ts";
+import { lowerMean, wilson } from "./intervals.ts";
 
 /** What a map said of an original: nothing there, a wildcard that covers it, or its own key. */
 export type MapWord = "absent" | "covered" | "listed";
@@ -32,12 +32,12 @@ interface Counts {
 
 /** A map is stale if it misses more than this share of an archive's hits. */
 const MISSED_SHARE = 0.05;
-const LEAST_MISSING = 3;
+const MIN_MISSING = 3;
 /** A map is stale if more than this share of the keys that it lists are gone. */
 const GONE_SHARE = 0.5;
-const LEAST_LISTED = 20;
+const MIN_LISTED = 20;
 /** Beyond this many answers, older ones count half. */
-const MOST = 20_000;
+const MAX_ANSWERS = 20_000;
 
 /**
  * Compares what archives answer with what their maps say, and notices maps that are stale.
@@ -92,8 +92,8 @@ export class MapTrust {
       counts.missingWeight += 1 / propensity;
     }
     if (said !== "absent" && isHit) counts.covered += 1 / propensity;
-    if (counts.covered > MOST || counts.listed > MOST) halve(counts);
-    const verdict = said === "absent" ? missed(counts) : gone(counts);
+    if (counts.covered > MAX_ANSWERS || counts.listed > MAX_ANSWERS) halve(counts);
+    const verdict = said === "absent" ? missingVerdict(counts) : goneVerdict(counts);
     const isContradiction = said === "absent" ? isHit : said === "listed" && !isHit;
     if (!isContradiction || verdict === undefined) return;
     counts.stale = { ...verdict, since: answer.time, example: keyOf(answer.surt) };
@@ -128,22 +128,22 @@ function halve(counts: Counts): void {
 
 type Verdict = Pick<StaleMap, "kind" | "share">;
 
-function missed({ missing, missingWeight, covered }: Counts): Verdict | undefined {
-  if (missing < LEAST_MISSING) return undefined;
-  const least = leastMean(missing) * (missingWeight / missing);
+function missingVerdict({ missing, missingWeight, covered }: Counts): Verdict | undefined {
+  if (missing < MIN_MISSING) return undefined;
+  const least = lowerMean(missing) * (missingWeight / missing);
   const share = least / (least + covered);
   return share > MISSED_SHARE ? { kind: "missing", share } : undefined;
 }
 
-function gone({ listed, gone: count }: Counts): Verdict | undefined {
-  if (listed < LEAST_LISTED) return undefined;
+function goneVerdict({ listed, gone: count }: Counts): Verdict | undefined {
+  if (listed < MIN_LISTED) return undefined;
   const share = wilson(count, listed).low;
   return share > GONE_SHARE ? { kind: "gone", share } : undefined;
 }
 
-const LONGEST_EXAMPLE = 200;
+const MAX_EXAMPLE_LENGTH = 200;
 
 /** Without the query, in which people may be named. */
 function keyOf(surt: string): string {
-  return surt.replace(/\?.*/s, "").slice(0, LONGEST_EXAMPLE);
+  return surt.replace(/\?.*/s, "").slice(0, MAX_EXAMPLE_LENGTH);
 }

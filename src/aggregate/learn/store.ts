@@ -30,8 +30,8 @@ export interface KeptLearner {
   close(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 10_000;
-const SAVE_AT_LEAST_MS = 300_000;
+const CHECK_EVERY_MS = 10_000;
+const MAX_UNSAVED_MS = 300_000;
 /** The share of answers that is new when it is time to save. */
 const GROWN = 0.1;
 
@@ -67,8 +67,8 @@ export async function openLearner(
   let saving = Promise.resolve();
   const timer = setInterval(() => {
     const isMore = learner.observations >= saved * (1 + GROWN);
-    if (isMore || Date.now() - savedAt >= SAVE_AT_LEAST_MS) saving = saving.then(write);
-  }, LOOK_EVERY_MS).unref();
+    if (isMore || Date.now() - savedAt >= MAX_UNSAVED_MS) saving = saving.then(write);
+  }, CHECK_EVERY_MS).unref();
   return {
     learner,
     async close() {

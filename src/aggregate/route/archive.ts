@@ -114,7 +114,7 @@ function faultOf(
 
 /** The archive of an entry; undefined for one that is to be ignored. */
 function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
-  if (!isJsonObject(entry)) throw fault(`${shown(entry)} is not an object`);
+  if (!isJsonObject(entry)) throw fault(`${jsonText(entry)} is not an object`);
   /** What a member says; undefined where there is none. MemGator takes null for nothing. */
   const member = <T>(
     name: string,
@@ -124,7 +124,7 @@ function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
     const value = entry[name] ?? undefined;
     if (value === undefined) return undefined;
     const found = read(value);
-    if (found === undefined) throw fault(`${quote(name)} is ${shown(value)}; ${expected}`);
+    if (found === undefined) throw fault(`${quote(name)} is ${jsonText(value)}; ${expected}`);
     return found;
   };
   const text = (name: string): string | undefined => member(name, asText, "a text is expected");
@@ -164,7 +164,7 @@ function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
   const scope = entry["scope"] ?? undefined;
   if (scope !== undefined && !isScope(scope)) {
     const wrong = Array.isArray(scope) ? scope.find((each) => !isScope([each])) : scope;
-    throw fault(`"scope" has ${shown(wrong)}; ${SCOPE_EXPECTED}`);
+    throw fault(`"scope" has ${jsonText(wrong)}; ${SCOPE_EXPECTED}`);
   }
   return {
     ...entry,
@@ -224,7 +224,7 @@ function isPositiveInteger(value: number): boolean {
 }
 
 /** JSON as it is in the list, cut to a readable length. */
-function shown(value: unknown): string {
+function jsonText(value: unknown): string {
   if (typeof value === "string") return quote(value);
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;

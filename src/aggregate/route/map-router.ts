@@ -192,7 +192,7 @@ export class MapRouter implements Router {
       return decision;
     });
     if (!lookup.isBroadcast) this.#askMore(decisions, request);
-    return narrowed(decisions, request);
+    return applyLimits(decisions, request);
   }
 
   #lookup(request: RouteRequest): RoutedLookup {
@@ -339,7 +339,7 @@ function isLeftOut({ id }: Archive, { only, except }: RouteRequest): boolean {
 }
 
 /** Leaves out the unlikely and those beyond the first k; the most useful come first. */
-function narrowed(decisions: MapDecision[], request: RouteRequest): MapDecision[] {
+function applyLimits(decisions: MapDecision[], request: RouteRequest): MapDecision[] {
   const { minLikelihood = 0, topK = Number.POSITIVE_INFINITY } = request;
   for (const decision of decisions) {
     if (decision.isAsked && decision.likelihood < minLikelihood) leaveOut(decision, "improbable");

@@ -110,8 +110,8 @@ const GROWTH = 4;
 const EXACT = 0.99;
 
 /** No wildcard is as good as the key itself, and none says nothing. */
-const MOST_OF_WILDCARD = 0.95;
-const LEAST_OF_WILDCARD = 0.01;
+const MAX_OF_WILDCARD = 0.95;
+const MIN_OF_WILDCARD = 0.01;
 
 /** Where a map does not tell both. */
 const MEMENTOS_PER_ORIGINAL = 3;
@@ -133,7 +133,7 @@ export function estimate(frequency: string, distance: number): Estimate {
   if (distance === 0) return { likelihood: EXACT, mementos: Math.max(1, mementos || 1) };
   const held = originals >= 0 ? originals : Math.max(1, (mementos || 0) / MEMENTOS_PER_ORIGINAL);
   const share = held / (held + GROWTH ** distance);
-  const likelihood = Math.min(MOST_OF_WILDCARD, Math.max(LEAST_OF_WILDCARD, share));
+  const likelihood = Math.min(MAX_OF_WILDCARD, Math.max(MIN_OF_WILDCARD, share));
   const each = mementos >= 0 && originals > 0 ? mementos / originals : MEMENTOS_PER_ORIGINAL;
   return { likelihood, mementos: likelihood * each };
 }

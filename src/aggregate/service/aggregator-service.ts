@@ -76,16 +76,34 @@ const EXPLORE = { ...replies("application/json", "Slice"), query: HOLDINGS_QUERY
 const COMPARE = { ...replies("application/json", "Comparison"), query: HOLDINGS_QUERY.compare };
 
 const MEMENTOS: readonly AggregatorRoute[] = [
-  found("proxy", `/memento/proxy/${AT}`, "A memento as it was captured", proxyReply, ANY),
-  found("memento", `/memento/${FORMAT}/${AT}`, "A memento and its neighbours", detailsReply, MAPS),
-  found("memento", `/memento/${AT}`, "The memento closest to a datetime", mementoReply, FOUND),
+  lookupRow("proxy", `/memento/proxy/${AT}`, "A memento as it was captured", proxyReply, ANY),
+  lookupRow(
+    "memento",
+    `/memento/${FORMAT}/${AT}`,
+    "A memento and its neighbours",
+    detailsReply,
+    MAPS,
+  ),
+  lookupRow("memento", `/memento/${AT}`, "The memento closest to a datetime", mementoReply, FOUND),
 ];
 
 /** Every path of an aggregator. Another endpoint is another row. */
 export const AGGREGATOR_ROUTES: readonly AggregatorRoute[] = [
-  found("timemap", `/timemap/${FORMAT}/${PAGE}/{*uri}`, "A page of a TimeMap", timeMapReply, MAPS),
-  found("timemap", `/timemap/${FORMAT}/{*uri}`, "All mementos of an original", timeMapReply, RAW),
-  found("timegate", "/timegate/{*uri}", "The memento for Accept-Datetime", timeGateReply, GATE),
+  lookupRow(
+    "timemap",
+    `/timemap/${FORMAT}/${PAGE}/{*uri}`,
+    "A page of a TimeMap",
+    timeMapReply,
+    MAPS,
+  ),
+  lookupRow(
+    "timemap",
+    `/timemap/${FORMAT}/{*uri}`,
+    "All mementos of an original",
+    timeMapReply,
+    RAW,
+  ),
+  lookupRow("timegate", "/timegate/{*uri}", "The memento for Accept-Datetime", timeGateReply, GATE),
   ...MEMENTOS,
   // As MemGator names them, too.
   ...MEMENTOS.map((memento) => ({
@@ -93,9 +111,9 @@ export const AGGREGATOR_ROUTES: readonly AggregatorRoute[] = [
     path: memento.path.replace("/memento", "/api"),
     isPage: true as const,
   })),
-  found("summary", "/summary/{*uri}", "Mementos counted by archive and year", summaryReply),
-  row("timemap", "/stream/{*uri}", "Mementos as archives answer", asked(stream), EVENTS),
-  row("route", "/route/{*uri}", "Which archives would be queried, and why", asked(route)),
+  lookupRow("summary", "/summary/{*uri}", "Mementos counted by archive and year", summaryReply),
+  row("timemap", "/stream/{*uri}", "Mementos as archives answer", withRequest(stream), EVENTS),
+  row("route", "/route/{*uri}", "Which archives would be queried, and why", withRequest(route)),
   row("about", "/about", "The service and its archives: HTML, JSON or text by Accept", about),
   row("about", "/about.json", "The service and its archives", aboutJson),
   row("about", "/archives.json", "The list of archives, as MemGator reads it", archives),
@@ -142,7 +160,7 @@ function row(
 }
 
 /** Reads what is asked about an original; 400 if that cannot be understood. */
-function asked(
+function withRequest(
   answer: (exchange: Exchange, lookup: LookupRequest, params: Params) => Reply | Promise<Reply>,
 ): Answer {
   return (exchange, params) => {
@@ -157,14 +175,14 @@ function asked(
 }
 
 /** A row of a path for which archives are queried. */
-function found(
+function lookupRow(
   name: string,
   path: string,
   summary: string,
   reply: (found: Found) => Reply | Promise<Reply>,
   details?: Details,
 ): AggregatorRoute {
-  const answer = asked(async (exchange, { request, preferences }, params) => {
+  const answer = withRequest(async (exchange, { request, preferences }, params) => {
     const { aggregator } = exchange.options.open;
     let datetime: number | undefined;
     try {
@@ -172,7 +190,7 @@ function found(
     } catch (error) {
       return requestFault(error);
     }
-    const ended = begun(exchange);
+    const ended = beginLookup(exchange);
     if (ended === undefined) return problemReply(TOO_BUSY);
     const asking =
       datetime === undefined
@@ -203,7 +221,7 @@ const TOO_BUSY: Problem = {
 };
 
 /** Counts a lookup; what to call when it has ended, or undefined if too many are in progress. */
-function begun({
+function beginLookup({
   metrics: own,
   options: { maxLookups = 5000 },
 }: Exchange): (() => void) | undefined {
@@ -214,7 +232,7 @@ function begun({
 }
 
 function stream(exchange: Exchange, { request }: LookupRequest): Reply {
-  const ended = begun(exchange);
+  const ended = beginLookup(exchange);
   if (ended === undefined) return problemReply(TOO_BUSY);
   return streamReply(exchange.options.open.aggregator, request, ended);
 }

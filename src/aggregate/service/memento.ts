@@ -79,12 +79,12 @@ async function passOn(found: Found): Promise<Reply> {
     status: answer.status,
     headers: {
       ...aggregationHeaders(found),
-      ...passedOn(answer),
+      ...proxyHeaders(answer),
       "Memento-Datetime": formatHttpDate(closest.datetime),
       "Content-Location": headerUri(closest.uri),
       "Content-Security-Policy": SANDBOX,
     },
-    body: limited(answer.body, maxBytes),
+    body: limitBytes(answer.body, maxBytes),
     release: () => answer.discard(),
   };
 }
@@ -124,7 +124,7 @@ function otherCapture(from: string, location: string | null | undefined): string
 const RAW_MEMENTO = /\/\d{14}(?:[a-z]{2}_)?\//;
 
 /** What fails when it is too long, so that the connection is cut and the client sees that it is not whole. */
-async function* limited(
+async function* limitBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -136,7 +136,7 @@ async function* limited(
   }
 }
 
-function passedOn({ headers }: HttpResponse): Record<string, string> {
+function proxyHeaders({ headers }: HttpResponse): Record<string, string> {
   const all: Record<string, string> = {};
   for (const name of PASSED_ON) {
     const value = headers.get(name);
