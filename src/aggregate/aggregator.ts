@@ -33,11 +33,11 @@ export interface AggregatorOptions {
   readonly place?: ProcessPlace | undefined;
 }
 
-/** What is asked of an aggregator: the URI comes from `originalUri`. */
+/** A request to an aggregator; the URI comes from `originalUri`. */
 export interface AggregateRequest extends RouteRequest {
   /** How long to wait for archives, if not as long as the aggregator's deadline allows. */
   readonly waitMs?: number | undefined;
-  /** When it is aborted, nobody waits any more; archives that were asked are heard out. */
+  /** Ends the waiting when it is aborted. Requests to archives run to their end. */
   readonly signal?: AbortSignal | undefined;
   /** Whether archives or the cache answer; default `cached`. */
   readonly how?: HowToAsk | undefined;
@@ -69,8 +69,8 @@ export interface Aggregation {
 /**
  * Asks archives for the mementos of an original, all at once, and puts their answers together.
  *
- * Which archives are asked is the router's affair, how they are asked that of the upstream. An answer is put together
- * of what is there when all is, or the time is over; what comes later is in the cache for the next.
+ * The router chooses the archives, the upstream queries them. The result has what has arrived when all have answered, or
+ * when the time is over; later answers fill the cache.
  */
 export class Aggregator {
   readonly router: Router;
@@ -162,7 +162,7 @@ export class Aggregator {
     };
   }
 
-  /** Asks one archive, and tells observers what it answered, also when nobody waits for it any more. */
+  /** Asks one archive, and tells observers what it answered, also after the result was returned. */
   #ask(
     session: Session,
     decision: Decision,

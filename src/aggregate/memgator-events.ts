@@ -16,7 +16,7 @@ import { outputError } from "../files/output-file.ts";
 /** Takes the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
 export type TakeEvent = (session: Session, members: string) => void;
 
-/** The start of a session. Its event and its line belong together: nothing goes between them. */
+/** The start of a session. */
 export function beginEvent(session: Session, take: TakeEvent): void {
   const { startedAt } = session;
   take(session, members('"AGGREGATOR"', "createsess", "Session created", startedAt, startedAt));
@@ -24,7 +24,7 @@ export function beginEvent(session: Session, take: TakeEvent): void {
 
 /**
  * What became of asking one archive: fetched, then how many mementos were in it; or what failed. A
- * TimeGate's answer is told in the same words, as MemGator does.
+ * TimeGate's response has the same words, as in MemGator's log.
  *
  * `"cache"` at the end, which is not MemGator's, tells where an answer came from that did not come
  * from the archive itself.
@@ -119,7 +119,7 @@ const FLUSH_AT_LENGTH = 256 * 1024;
  * Writes what archives answered to a file, in the form of MemGator's log with timings.
  *
  * The line that names a session and the one that names its URI are written together, so that who
- * reads the log joins answers and URIs with certainty, however many sessions are under way. Lines
+ * reads the log joins answers and URIs with certainty, however many sessions are in progress. Lines
  * are collected and written a few times a second; a line is never torn, unless the disk is full,
  * and then it has its own end. Several processes may write to one file: each write has whole lines.
  *
@@ -129,7 +129,7 @@ export class MemgatorLogFile implements SessionObserver {
   readonly #path: string;
   readonly #onError: (error: Error) => void;
   readonly #now: () => Date;
-  /** When archives fell asleep, in milliseconds since 1970, by their ids. */
+  /** When the circuit breakers of archives opened, in milliseconds since 1970, by the ids of archives. */
   readonly #sleeping = new Map<string, number>();
   #file: number;
   /** Whether the last write failed, and whether it did within a line. */
@@ -142,7 +142,7 @@ export class MemgatorLogFile implements SessionObserver {
   /**
    * Opens the file, and appends to what it has.
    *
-   * @param options.onError told when lines cannot be written, once until they can be again; they are
+   * @param options.onError called when lines cannot be written, once until they can be again; they are
    *   lost, the service goes on.
    * @throws MM_IO
    */

@@ -37,7 +37,7 @@ export type Clock = () => number;
 /** Clocks drift apart by little; more than this is a clock that was set, or a machine that slept. */
 const FAR_APART_MS = 1000;
 
-/** Goes on as evenly as the first clock, and steps, also back, where the second left it behind. */
+/** Advances as evenly as the first clock, and steps where the second one was set. */
 export function followingClock(steady: Clock, system: Clock): Clock {
   let aheadMs = 0;
   return () => {
@@ -92,7 +92,7 @@ export class SessionIds {
 /** What became of asking one archive. */
 export type Result =
   | ArchiveAnswer["result"]
-  /** It has not answered yet; observers are told when it has. */
+  /** It has not answered yet; observers are notified when it does. */
   | "pending";
 
 /** What one archive answered, when and how. */

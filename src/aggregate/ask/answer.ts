@@ -8,7 +8,7 @@ import { MementoList } from "../../memento/memento-list.ts";
  */
 export type Origin = "network" | "cache" | "stale" | "coalesced";
 
-/** What is known of an original after an archive was asked. */
+/** What an archive has of an original. */
 export interface ArchiveAnswer {
   /** `miss`: it says that it has none; `error`: it could not be asked, or its answer is of no use. */
   readonly result: "hit" | "miss" | "error";
@@ -21,7 +21,7 @@ export interface ArchiveAnswer {
   readonly ageSeconds: number;
   /** What went wrong; also with a hit, when a later page of a TimeMap could not be had. */
   readonly code: ErrorCode | undefined;
-  /** The same in a stable word that says more. */
+  /** The same as a stable word. */
   readonly failure: FailureReason | undefined;
   readonly fault: string | undefined;
 }
@@ -56,7 +56,7 @@ function uselessAnswer(status: number, fault: ArchiveFault = NO_FAULT): ArchiveA
   return { ...failedAnswer(fault), status, origin: "network" };
 }
 
-/** A response without a body of use: 404 says that there is nothing. */
+/** A response without a usable body: 404 is a miss. */
 export function answerOfStatus(status: number): ArchiveAnswer {
   return status === 404 ? answerOf(NO_MEMENTOS) : uselessAnswer(status);
 }
@@ -76,7 +76,7 @@ export function failedAnswer(fault: ArchiveFault): ArchiveAnswer {
   return { result: "error", ...nothing, ...fault };
 }
 
-/** What an error says. */
+/** The code, reason and message of an error. */
 export function faultOf(error: unknown): ArchiveFault {
   return {
     code: isMementoMapError(error) ? error.code : "MM_HTTP",

@@ -42,18 +42,18 @@ export interface AskOptions extends EndpointOptions {
 type Asked = Question & AskedEndpoint;
 
 const DAY_MS = 86_400_000;
-/** Bytes of answers that are being read at once, whoever asks whom. */
+/** Bytes of all answers that are being read. */
 const BUDGET_BYTES = 512 * 2 ** 20;
 /** Short answers are taken in any case. */
 const SHORT_BYTES = 2 ** 20;
-/** Who asks for a new answer gets one once a minute. */
+/** `no-cache` of clients causes a request at most once a minute. */
 const REFRESH_MS = 60_000;
-/** What is kept from a time that is yet to come was kept before the clock was set. */
+/** Cached answers with a later time are from before the clock was set. */
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * Asks archives: once for the same, within the limits of their hosts, whoever waits. What is begun is finished, and kept
- * in the cache; nobody can abort it.
+ * Queries archives within the limits of their hosts. Equal questions share one request, which runs to its end and fills
+ * the cache even if no client waits for it any more.
  */
 export class Asker implements Upstream {
   /** What archives were sent, by their ids. */
@@ -111,7 +111,7 @@ export class Asker implements Upstream {
     const found = await this.#ask(closest, how);
     if (found.result === "error") {
       const isInVain = found.failure !== undefined && ALSO_OF_TIMEMAP.has(found.failure);
-      // What is cached costs the archive nothing, whatever is wrong with it.
+      // The cache may have it even if the archive does not respond.
       const instead = await this.#ask(all, isInVain ? "only-cached" : how);
       return instead.result === "error" ? found : instead;
     }
@@ -243,7 +243,7 @@ export class Asker implements Upstream {
     }
   }
 
-  /** Notes what an answer, or a failure, tells about the archive. */
+  /** Reports the outcome to the circuit breaker and the limits of the host. */
   async #judge(
     { uri, breaker, limits }: Asked,
     reading: Reading,
@@ -300,7 +300,7 @@ export class Asker implements Upstream {
     return [...this.#inFlight.values()].some((ask) => ask.origin === origin);
   }
 
-  /** Goes by another list of archives: what is known of an endpoint, and of a host, goes by its address. */
+  /** Replaces the list of archives. The state of endpoints and hosts is kept by their addresses. */
   replaceArchives(archives: readonly Archive[]): void {
     this.#endpoints.replaceArchives(archives);
     const ids = new Set(archives.map(({ id }) => id));
@@ -369,7 +369,7 @@ const NOT_CACHED: ArchiveAnswer = {
   origin: "cache",
 };
 
-/** What is wrong with the TimeGate for these reasons is wrong with the TimeMap too, most likely. */
+/** Failures of a TimeGate that most likely affect the TimeMap, too. */
 const ALSO_OF_TIMEMAP: ReadonlySet<FailureReason> = new Set([
   "dns",
   "connect",
@@ -383,7 +383,7 @@ const ALSO_OF_TIMEMAP: ReadonlySet<FailureReason> = new Set([
   "closed",
 ]);
 
-/** A failure of these kinds is an answer all the same: it is too long, or leads where nobody may go. */
+/** Failures in spite of a response: it is too long, or leads to a forbidden address. */
 const IS_ANSWER: ReadonlySet<FailureReason> = new Set([
   "body-limit",
   "memento-limit",
@@ -397,7 +397,7 @@ function isFailure(status: number, failure: FailureReason | undefined): boolean 
   return failure === undefined ? status >= 500 : !IS_ANSWER.has(failure);
 }
 
-/** Says nothing about the archive. */
+/** Failures on our side. */
 const IS_OURS: ReadonlySet<FailureReason> = new Set([
   "local",
   "internal",

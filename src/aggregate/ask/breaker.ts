@@ -14,15 +14,15 @@ export interface BreakerOptions {
 }
 
 const DORMANT_MS = 60_000;
-/** Who asks for more is not left out for longer. */
+/** Bounds of the pause that `Retry-After` requests. */
 const MAX_PAUSE_MS = 900_000;
 const MIN_PAUSE_MS = 60_000;
-/** An endpoint that worked so lately is not asked whether it does. */
+/** An endpoint that worked so recently is not checked again. */
 const RECENT_MS = 60_000;
 
 /**
- * A circuit breaker: leaves an endpoint out that fails again and again. Some odd URIs do not open it: one that worked
- * is asked first. After a while one request finds out whether the endpoint is back.
+ * A circuit breaker: opens when an endpoint fails repeatedly, unless a URI that worked before still works. After a pause
+ * one request probes whether the endpoint is back.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -111,7 +111,7 @@ export class Breaker {
     this.#isProbing = false;
   }
 
-  /** The host says that it is asked too much: who goes on is blocked for longer. */
+  /** The host answered 429: clients that go on are blocked for longer. */
   pause(reason: string, askedMs: number | undefined): void {
     this.#lastFailure = reason;
     this.#failures += 1;

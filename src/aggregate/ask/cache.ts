@@ -18,7 +18,7 @@ export interface Holding {
 
 /**
  * Keeps holdings by their keys: as bytes, so that they take what they need and no more, in memory and in files alike.
- * Which of them it drops for want of room is its own affair.
+ * It may drop any of them.
  */
 export interface Cache {
   get(key: string): Uint8Array | undefined;

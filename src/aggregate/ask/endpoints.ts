@@ -17,7 +17,7 @@ export interface EndpointOptions {
   readonly onChange?:
     | ((archive: Archive, state: EndpointState, endpoint: Endpoint) => void)
     | undefined;
-  /** Milliseconds that only go up, for the circuit breaker; default a clock that nobody can set. */
+  /** Milliseconds that only go up, for the circuit breaker; default `performance.now`. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -87,7 +87,7 @@ export class Endpoints {
     };
   }
 
-  /** Goes by another list of archives: what is known of an endpoint, and of a host, goes by its address. */
+  /** Replaces the list of archives. The state of endpoints and hosts is kept by their addresses. */
   replaceArchives(archives: readonly Archive[]): void {
     const [endpoints, hosts] = [this.#endpoints, this.#hosts];
     this.#endpoints = new Map();

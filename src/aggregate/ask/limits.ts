@@ -8,7 +8,7 @@ export interface HostLimits {
   readonly rate: number;
 }
 
-/** Nobody waits for a request in the background: it comes after those that a client waits for. */
+/** Requests in the background come after those that a client waits for. */
 export type Priority = "client" | "background";
 
 interface Waiting {
@@ -19,17 +19,17 @@ interface Waiting {
 
 /** Requests that may wait for one host. */
 const MAX_WAITING = 10_000;
-/** How often those are looked for whose time is over. */
+/** How often the queue is checked for requests whose time is over. */
 const CHECK_MS = 100;
 
 /**
- * How much one host is asked: so many requests at once, and so many in a second, evenly spaced. A request waits for its
- * turn as long as its own time allows.
+ * Limits the requests to one host: their number in flight, and their rate, evenly spaced. A request waits in the queue
+ * as long as its own time allows.
  */
 export class Limits {
   #limits: HostLimits;
   readonly #queues: Readonly<Record<Priority, Waiting[]>> = { client: [], background: [] };
-  /** Fewer than allowed while the host says that it is asked too much. */
+  /** Lower than the limit while the host is overloaded. */
   #concurrency: number;
   #inFlight = 0;
   #nextAt = 0;
@@ -53,7 +53,7 @@ export class Limits {
     return Math.max(1, Math.floor(this.#concurrency));
   }
 
-  /** Goes by other limits; what is in flight stays. */
+  /** Changes the limits; requests in flight are not affected. */
   change(limits: HostLimits): void {
     if (limits.concurrency !== this.#limits.concurrency) this.#concurrency = limits.concurrency;
     this.#limits = limits;
@@ -86,7 +86,7 @@ export class Limits {
     this.#concurrency = Math.min(concurrency, this.#concurrency + 1 / this.#concurrency);
   }
 
-  /** The host is asked too much, or too slow for so many requests. */
+  /** The host rejects requests, or is too slow for so many. */
   overloaded(): void {
     this.#concurrency = Math.max(1, this.#concurrency / 2);
   }
@@ -130,7 +130,7 @@ export class Limits {
       }
     }
     if (this.waiting === 0) return;
-    // Nothing else tells of a turn by rate, or of a request whose time is over.
+    // Nothing else wakes a request that waits for the rate, or whose time is over.
     const { rate } = this.#limits;
     const again = (): void => {
       this.#timer = undefined;

@@ -31,7 +31,7 @@ export async function lmdbCache(
   const lmdb = await import("lmdb").catch(() => undefined);
   if (lmdb === undefined) return undefined;
   const path = join(folder, FILE);
-  // Before others open it: nobody may remove the file of another process.
+  // Only before it is opened: another process may use it later.
   if (isDamaged(path)) {
     rmSync(path, { force: true });
     rmSync(`${path}-lock`, { force: true });
@@ -89,7 +89,7 @@ export async function lmdbCache(
     },
     set(key, bytes) {
       write(key, bytes).catch((error: unknown) => {
-        // Why a commit failed is a promise that ends the process where nobody takes it.
+        // The cause of a failed commit is a promise whose rejection would end the process.
         const { commitError } = error as { readonly commitError?: Promise<unknown> };
         commitError?.catch(() => undefined);
         if (!isClosed) onError(asError(error));

@@ -6,7 +6,7 @@ import type { Endpoint } from "./state.ts";
 import { readTimeGate } from "./timegate.ts";
 import { type Asking, type Reading, readTimeMap } from "./timemap.ts";
 
-/** What an archive is asked. */
+/** A question to an archive. */
 export interface Question {
   /** The same for the same answer. */
   readonly key: string;
@@ -18,7 +18,7 @@ export interface Question {
 
 /** TimeGates give the last memento for it. */
 export const LATEST: number = tryParseDatetime("99991231235959") ?? 0;
-/** Who asks for the last memento asks for that of now. */
+/** A datetime within a minute of now, or later, requests the last memento. */
 const NOW_MS = 60_000;
 
 /** For all mementos: of a TimeMap, or a CDX server. Undefined for an archive that has neither. */

@@ -41,7 +41,7 @@ export async function readTimeGate(
   }
 }
 
-/** What a TimeGate names, and where it says the TimeMap is. */
+/** The mementos that a TimeGate names, and the address of the TimeMap. */
 interface NamedLinks {
   readonly mementos: MementoList | undefined;
   readonly timemap: string | undefined;

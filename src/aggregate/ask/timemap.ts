@@ -48,7 +48,7 @@ export interface Asking {
 export interface Reading {
   readonly answer: ArchiveAnswer;
   readonly headers: HttpHeaders;
-  /** Where a TimeGate says that the TimeMap is. */
+  /** The address of the TimeMap that a TimeGate names. */
   readonly timemap?: string | undefined;
   /** Whether another host failed, to which the archive redirects. */
   readonly isOfAnother?: boolean | undefined;
@@ -120,7 +120,7 @@ async function readPage(
   return { head, reading: reader?.end() };
 }
 
-/** Whether something without a memento says so: an empty body does not. */
+/** Whether a document without mementos is a TimeMap: an empty body is not. */
 function isTimeMap({ faults, original, timegate, pages }: TimeMapReading): boolean {
   const isEmpty = original === undefined && timegate === undefined && pages.length === 0;
   return faults === 0 && !isEmpty;

@@ -97,10 +97,10 @@ async function fetchedText(
   }
 }
 
-/** How the list of archives is, for those who look after the service. */
+/** The state of the list of archives, for operators. */
 export interface ListState {
   /** When the list in use was read, in milliseconds since 1970. */
   readonly takenAt: number;
-  /** What is wrong with the list as it is now; an older one is in use. */
+  /** Why the current list is rejected; an older one is in use. */
   readonly error: string | undefined;
 }

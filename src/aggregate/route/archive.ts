@@ -28,7 +28,7 @@ export interface Archive {
   readonly from: number | undefined;
   /** The archive holds nothing younger than this, fourteen digits as a number. */
   readonly until: number | undefined;
-  /** Requests under way at once, at most; default of the aggregator when undefined. */
+  /** Maximum number of requests in flight; default of the aggregator when undefined. */
   readonly concurrency: number | undefined;
   /** Requests begun in a second, at most; default of the aggregator when undefined. */
   readonly rate: number | undefined;
@@ -115,7 +115,7 @@ function faultOf(
 /** The archive of an entry; undefined for one that is to be ignored. */
 function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
   if (!isJsonObject(entry)) throw fault(`${jsonText(entry)} is not an object`);
-  /** What a member says; undefined where there is none. MemGator takes null for nothing. */
+  /** The value of a member; undefined if it is missing or null, as in MemGator. */
   const member = <T>(
     name: string,
     read: (value: unknown) => T | undefined,
@@ -241,7 +241,7 @@ const SCOPE = new RegExp(
   String.raw`^(?:(?:${LABEL},)+|(?:${LABEL},)*${LABEL}\)(?:/(?:[!-@[-~]*/)?)?)$`,
 );
 
-/** What is said of a scope that is none. */
+/** The message about an invalid scope. */
 export const SCOPE_EXPECTED =
   "a list of prefixes of keys is expected, in lower case, such as" +
   ' ["gov,", "com,example)/news/"] for http://….gov/ and http://example.com/news/';

@@ -16,7 +16,7 @@ export type RouteReason =
   | "likely"
   /** It is asked for what its answer teaches about a host or folder that is often asked for. */
   | "to-learn"
-  /** It is unlikely to have it; it is asked all the same, to measure what is missed. */
+  /** It is unlikely to have it, and is queried to measure how many hits are missed. */
   | "explored"
   /** Routing is off. */
   | "broadcast"
@@ -35,7 +35,7 @@ export type RouteReason =
   /** It failed too often: its circuit breaker is open. */
   | "dormant";
 
-/** What is decided about one archive, for one request. */
+/** The decision about one archive, for one request. */
 export interface Decision {
   readonly archive: Archive;
   readonly isAsked: boolean;
@@ -58,7 +58,7 @@ export function isSample({ reason }: Decision): boolean {
   return reason === "sampled" || reason === "explored";
 }
 
-/** What is asked of a router. */
+/** A request to a router. */
 export interface RouteRequest {
   /** The original URI, as sent. */
   readonly uri: string;
@@ -93,7 +93,7 @@ export interface Router {
   route(request: RouteRequest): readonly Decision[];
 }
 
-/** A decision as it is told to programs: what is not known is null, likelihoods have four digits. */
+/** A decision as JSON: unknown values are null, likelihoods have four digits. */
 export function decisionJson(decision: Decision): Readonly<Record<string, unknown>> {
   const { archive, isAsked, reason, likelihood, key = null, frequency = null, why } = decision;
   return {

@@ -27,11 +27,11 @@ export interface MapPlace {
   readonly isDirect?: FreshMapOptions["isDirect"];
 }
 
-/** How the map of an archive is, for those who look after the service. */
+/** The state of the map of an archive, for operators. */
 export interface MapState {
   readonly archive: Archive;
   /**
-   * `failed`: there is no map to go by. `stale`: too old to be believed where it says absent, or
+   * `failed`: there is no usable map. `stale`: too old to be trusted about absence, or
    * {@link contradicted}.
    */
   readonly status: "loading" | "ready" | "stale" | "failed";
@@ -40,11 +40,11 @@ export interface MapState {
   readonly bytes: number;
   /** Whether the map in use is packed. */
   readonly isPacked?: boolean | undefined;
-  /** When the map says it was made, in milliseconds since 1970. */
+  /** The time of creation that the map states, in milliseconds since 1970. */
   readonly updatedAt: number | undefined;
   /** When its file was written, in milliseconds since 1970. */
   readonly fetchedAt: number | undefined;
-  /** What went wrong last, until something goes well; an older map may be in use. */
+  /** The last error, until the next success; an older map may be in use. */
   readonly error: string | undefined;
   /** Times a new map could not be fetched or was refused. */
   readonly failures: number;
@@ -159,7 +159,7 @@ export class KeptMap {
     await this.check();
   }
 
-  /** Takes the map of the file if it is another than before. What is wrong with it is in `state`. */
+  /** Reads the file if it changed. Errors are in `state`. */
   check(): Promise<void> {
     return this.#reloading.check();
   }

@@ -21,7 +21,7 @@ export interface MapKeeperOptions extends KeptMapOptions {
   readonly maxMemoryBytes?: number | undefined;
   /** How often to look whether files changed; default 10 s. */
   readonly checkEveryMs?: number | undefined;
-  /** Called for what should not have happened while nobody waited; the maps in use stay. */
+  /** Called for unexpected errors in the background; the maps in use stay. */
   readonly onFault?: ((error: MementoMapError) => void) | undefined;
 }
 
@@ -75,7 +75,7 @@ export class MapKeeper {
   }
 
   /**
-   * Goes by another list of archives, and gives it to the router together with its maps.
+   * Replaces the list of archives, in the router too, together with its maps.
    *
    * Maps that are where they were stay in use. Others are read first, while requests go on with the
    * old list; those to be fetched come later. Not before `start`, and one call after the other.
@@ -189,7 +189,7 @@ export class MapKeeper {
     );
   }
 
-  /** Nobody awaits this work: what would be thrown would end the process for one map. */
+  /** Errors in the background are reported, as they would otherwise end the process. */
   #report(error: unknown): void {
     this.#options.onFault?.(internalFault(error, "MM_IO"));
   }
@@ -200,7 +200,7 @@ export class MapKeeper {
   }
 }
 
-/** Where maps are kept if nobody says otherwise: a folder of the user's for what can be had again. */
+/** The default folder for maps: the cache folder of the user. */
 export function mapFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const caches = env["XDG_CACHE_HOME"] ?? env["LOCALAPPDATA"] ?? join(homedir(), ".cache");
   return join(caches, "mementomap", "maps");

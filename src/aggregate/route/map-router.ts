@@ -52,7 +52,7 @@ const LIKELIHOOD_WITHOUT_MAP = 0.0544;
 
 /** Pages of which it is remembered which archives answered for them; a few hundred bytes each. */
 const REMEMBERED_PAGES = 10_000;
-/** Longer ones are not remembered, so that nobody can make this large. */
+/** Longer ones are not remembered, so that clients cannot fill the memory. */
 const MAX_PAGE_LENGTH = 1024;
 
 /** What the decisions of one lookup share. */
@@ -81,7 +81,7 @@ class MapDecision implements Decision {
   mementos = 0;
   /** What was decided by what was learnt. */
   learnt: LearntDecision | undefined;
-  /** What the map of the archive says, where it has one that is believed. */
+  /** The verdict of the map of the archive, if it has one that is trusted. */
   map: MapWord | undefined;
 
   constructor(archive: Archive, lookup: RoutedLookup) {
@@ -173,7 +173,7 @@ export class MapRouter implements Router {
     this.#answered.set(page, known.includes(id) ? known : [...known, id]);
   }
 
-  /** What an archive answered for reasons that the learner did not decide says as much of it. */
+  /** Answers of archives that were queried for other reasons are learnt from, too. */
   #teach({ archive, learnt, reason, map, lookup }: MapDecision, mementos: number): void {
     const { learner, sampleShare = 0.01 } = this.#options;
     // Only a client has every archive queried where there is a learner.
@@ -253,7 +253,7 @@ export class MapRouter implements Router {
     }
     const { likelihood, mementos } = estimateOf(answer, isText);
     decision.mementos = mementos;
-    // A wildcard, or a page with any query, covers what is not held, too: what was learnt knows better.
+    // A wildcard, or a page with any query, also covers URIs that are not held: earlier answers are more accurate.
     if (!isOwnKey && this.#decideByLearnt(decision, likelihood)) {
       if (decision.reason === "likely") decision.reason = "in-map";
       return;
@@ -285,7 +285,7 @@ export class MapRouter implements Router {
     return true;
   }
 
-  /** Whether a map is too old to be believed where it says absent. */
+  /** Whether a map is too old to be trusted about absence. */
   #isTooOld({ staleAt }: RoutedMap): boolean {
     return staleAt !== undefined && (this.#options.now ?? Date.now)() >= staleAt;
   }
@@ -327,7 +327,7 @@ function estimateOf({ frequency = "", distance = 0 }: Answer, isText: boolean): 
 /** What a page has on average, where it is not stated. */
 const PACKED_FREQUENCY = "3";
 
-/** What tells versions of a map apart, also after a restart. */
+/** Identifies a version of a map, also after a restart. */
 function versionOf(map: RoutedMap | undefined): string | undefined {
   if (map === undefined) return undefined;
   const { updatedAt = 0, index } = map;
@@ -356,7 +356,7 @@ function applyLimits(decisions: MapDecision[], request: RouteRequest): MapDecisi
   return decisions;
 }
 
-/** A map that was to be tested is not, and its word holds. */
+/** An archive that would be queried only as a sample has the reason that it had before. */
 function leaveOut(decision: MapDecision, reason: RouteReason): void {
   const spared = { sampled: "not-in-map", explored: "unlikely" } as const;
   decision.skip(isSample(decision) ? spared[decision.reason as keyof typeof spared] : reason);

@@ -10,7 +10,7 @@ import { areKnownRules } from "../../surt/rules.ts";
 export interface RoutedMap {
   /** All of the map, in memory. A packed map knows nothing of times. */
   readonly index: MemoryIndex | PackedLookup;
-  /** What the map describes, at that time, in milliseconds since 1970; undefined: nobody knows. */
+  /** The time that the map describes, in milliseconds since 1970; undefined if it is unknown. */
   readonly updatedAt: number | undefined;
   /**
    * From then on the map is no longer trusted where it says absent; milliseconds since 1970,
@@ -109,7 +109,7 @@ const GROWTH = 4;
 /** A map may be older than its archive. */
 const EXACT = 0.99;
 
-/** No wildcard is as good as the key itself, and none says nothing. */
+/** Bounds of the likelihood of a wildcard. */
 const MAX_OF_WILDCARD = 0.95;
 const MIN_OF_WILDCARD = 0.01;
 

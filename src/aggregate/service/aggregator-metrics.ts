@@ -8,7 +8,7 @@ import { type ArchiveStatus, archiveStatuses, type OpenAggregator } from "./open
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
-/** What each metric is, by its name without `mementomap_`; those that end in `total` are counters. */
+/** Descriptions of metrics by their names without `mementomap_`; names of counters end in `total`. */
 const HELP = {
   lookups_in_progress: "Lookups that archives are asked for.",
   questions_total: "Questions that clients asked.",
@@ -49,7 +49,7 @@ type Name = keyof typeof HELP;
 /** Values by the value of a label; those that are undefined are left out. */
 type ByLabel = Readonly<Record<string, number | undefined>>;
 
-/** What is read of each archive. */
+/** Metrics of each archive. */
 const READ_OF_ARCHIVES = {
   archive_cached_total: ({ counts }) => counts.fromCache,
   archive_awake: ({ upstream }) => Number(upstream.health === "awake"),

@@ -159,7 +159,7 @@ function row(
   };
 }
 
-/** Reads what is asked about an original; 400 if that cannot be understood. */
+/** Reads the original and the preferences of a request; 400 if they are invalid. */
 function withRequest(
   answer: (exchange: Exchange, lookup: LookupRequest, params: Params) => Reply | Promise<Reply>,
 ): Answer {

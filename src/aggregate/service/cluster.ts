@@ -219,7 +219,7 @@ export class WorkerLink {
   counts: WorkerCounts;
   /** Called on SIGHUP of the primary process. */
   onReload: () => void = () => undefined;
-  /** The requested metrics that have not come yet, for all who want them. */
+  /** The pending request for metrics, which callers share. */
   #asked: Promise<string> | undefined;
   #answer: (text: string) => void = () => undefined;
 

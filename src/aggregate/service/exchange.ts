@@ -35,7 +35,7 @@ export interface AggregatorServiceOptions extends ServiceOptions {
    * paths begin with its path, which requests may leave out, as from a proxy that takes it off.
    */
   readonly base?: string | undefined;
-  /** What is asked of every request that does not say otherwise; looked at for each. */
+  /** The defaults of requests; read for each. */
   readonly defaults?: Omit<RouteRequest, "uri"> | undefined;
   /** Ignores what clients say to force requests to archives; default false. */
   readonly ignoresForced?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface AggregatorServiceOptions extends ServiceOptions {
   readonly maxProxyBytes?: number | undefined;
   /** Tells listeners at `/monitor`; without it that path answers 501, as MemGator does. */
   readonly monitor?: Monitor | undefined;
-  /** What is counted. To time archives, these are an observer of the aggregator too. */
+  /** Metrics. To time archives, they must be an observer of the aggregator, too. */
   readonly metrics?: AggregatorMetrics | undefined;
   /** The processes that serve on the same port; default only this one. */
   readonly processes?: ServiceProcesses | undefined;

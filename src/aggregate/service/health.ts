@@ -4,7 +4,7 @@ import { type ArchiveStatus, archiveStatuses } from "./open-aggregator.ts";
 
 /** Something that an operator should know. */
 interface HealthProblem {
-  /** The archive it is about; none for what is about the service. */
+  /** The affected archive; undefined if it is the whole service. */
   readonly archive?: string | undefined;
   readonly problem:
     | "dormant"
@@ -19,7 +19,7 @@ interface HealthProblem {
   readonly detail: string;
 }
 
-/** How the service is: what `/health` says. */
+/** The document of `/health`. */
 interface ServiceHealth {
   /**
    * `ok`: there is nothing to say. `degraded`: it answers, with problems. `failing`: every archive is
@@ -109,7 +109,7 @@ function* archiveProblems(status: ArchiveStatus): Problems {
   }
 }
 
-/** What is wrong with a map that answers contradict, since when, and what to do about it. */
+/** Describes how answers contradict a map, since when, and what to do about it. */
 export function contradictionText({ kind, share, since, example }: StaleMap): string {
   // It is a lower bound, and there is no more than all.
   const part = share === 1 ? "all or nearly all" : `${Math.floor(share * 100)} % or more`;

@@ -14,7 +14,7 @@ import type { HeldMap, MapKeeper } from "../route/map-keeper.ts";
 const CACHE_CONTROL = "no-cache";
 
 /**
- * The maps that an aggregator goes by, for people who explore and compare them.
+ * The maps in use, for people who explore and compare them.
  *
  * Holds about 1 % of each map that somebody explored.
  */
@@ -63,7 +63,7 @@ export class HeldMaps {
   }
 }
 
-/** What a packed map tells is in the heads of its file. */
+/** The contents of a packed map, from the heads of its file. */
 async function holdingsOf(path: string): ReturnType<typeof packedHoldings> {
   const source = await FileSource.open(path);
   try {
@@ -73,7 +73,7 @@ async function holdingsOf(path: string): ReturnType<typeof packedHoldings> {
   }
 }
 
-/** Reads of memory never wait; those who ask for mementos must not wait for them, either. */
+/** Reads of memory never wait; the pauses let lookups run in between. */
 function withPauses(source: ByteSource): ByteSource {
   return {
     name: source.name,

@@ -36,8 +36,8 @@ export interface OpenAggregator {
   readonly isRouting: boolean;
   readonly learner: Learner | undefined;
   /**
-   * Goes by another list of archives. What is under way ends with the old one. What is known of an
-   * archive goes by its id: answers, failures, what was learnt, its map if it is in the same place.
+   * Replaces the list of archives. Lookups in progress use the old one. The state of an archive is kept by its
+   * id: answers, failures, what was learnt, its map if it is in the same place.
    *
    * One call after the other.
    *
@@ -87,7 +87,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   });
   const keeper = new MapKeeper(router, options.maps);
   const statistics = new Statistics(learner && (() => learner.policy.recallOfHits()?.value));
-  // A failure says nothing about what an archive has.
+  // Nothing is learnt from failures.
   const learning: SessionObserver = {
     answered({ uri }, { decision, result, mementos }) {
       if (result === "hit" || result === "miss")

@@ -58,12 +58,12 @@ export function timeMapReply(found: Found): Reply {
   };
 }
 
-/** One of those that the path allows. */
+/** A format that the path allows. */
 function formatOf({ params: { format = "link" } }: Found): TimeMapFormat {
   return format as TimeMapFormat;
 }
 
-/** Bytes if there are few, so that the response says how many. */
+/** A single block if there are few bytes, so that the response has a Content-Length. */
 function bodyOf(blocks: Generator<Uint8Array, void, undefined>): Reply["body"] {
   const first = blocks.next();
   if (first.done === true) return undefined; // a TimeMap is never empty
