@@ -261,14 +261,10 @@ export class Learner {
     const logit = this.model.logit(archive, mapLikelihood);
     const cell = policy.cell(archive, logit);
     const propensity = policy.propensities[cell];
-    if (propensity >= 1 || this.#isNew(archive)) {
-      return { logit, propensity: 1, isAsked: true, isAside: false, mapLikelihood };
-    }
-    if (this.#isWorthLearning(archive, policy.rates[cell])) {
-      return { logit, propensity: 1, isAsked: true, isAside: true, mapLikelihood };
-    }
-    const isAsked = (this.options.random ?? Math.random)() < propensity;
-    return { logit, propensity, isAsked, isAside: false, mapLikelihood };
+    const asked = { logit, propensity: 1, isAsked: true, isAside: false, mapLikelihood };
+    if (propensity >= 1 || this.#isNew(archive)) return asked;
+    if (this.#isWorthLearning(archive, policy.rates[cell])) return { ...asked, isAside: true };
+    return { ...asked, propensity, isAsked: (this.options.random ?? Math.random)() < propensity };
   }
 
   #isNew(archive: number): boolean {
