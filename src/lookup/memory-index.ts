@@ -32,7 +32,7 @@ const decoder = new TextDecoder();
  * A map of text in memory, with an index over its keys, for servers and for batches of lookups. Every
  * lookup is answered at once.
  *
- * Holds the bytes of the map, 16 to 32 bytes a key and about 40 a host.
+ * Holds the bytes of the map, 16 to 32 bytes a key and about 50 a host.
  */
 export class MemoryIndex extends SourceLookup {
   readonly headers: UkvsHeaders;

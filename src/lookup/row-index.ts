@@ -25,21 +25,6 @@ const SAMPLE_BYTES = 2 ** 18;
 /** The largest map that can be held: offsets of rows have 31 bits. */
 export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 
-/** Numbers at the end of which others can be put. */
-class GrowingInts {
-  values: Int32Array = new Int32Array(1024);
-  length = 0;
-
-  push(value: number): void {
-    if (this.length === this.values.length) {
-      const larger = new Int32Array(2 * this.length);
-      larger.set(this.values);
-      this.values = larger;
-    }
-    this.values[this.length++] = value;
-  }
-}
-
 /**
  * Where the rows of a map in memory are, which are known by the offsets at which they begin. Reads all of
  * them, and checks them.
@@ -59,11 +44,11 @@ export class RowIndex {
   #names!: Uint8Array;
   #namesView!: DataView;
   /** By host: where its name begins; where its wildcards begin among all; the depths of their folders, as a mask of a key. */
-  #nameStarts!: GrowingInts;
-  #firstWildcards!: GrowingInts;
-  #below!: GrowingInts;
+  #nameStarts: number[] = [];
+  #firstWildcards: number[] = [];
+  #below: number[] = [];
   /** Rows `…/*`, by host and in their order. */
-  #wildcards!: GrowingInts;
+  #wildcards: number[] = [];
   /** Which numbers of labels some X of `X,*` has, and some X of `X,*)/p`, as masks of a key. */
   hostsBelow = 0;
   spreads = 0;
@@ -112,11 +97,10 @@ export class RowIndex {
     this.hosts = new HashTable(0);
     this.#names = new Uint8Array(65_536);
     this.#namesView = new DataView(this.#names.buffer);
-    this.#nameStarts = new GrowingInts();
-    this.#nameStarts.push(0);
-    this.#firstWildcards = new GrowingInts();
-    this.#below = new GrowingInts();
-    this.#wildcards = new GrowingInts();
+    this.#nameStarts = [0];
+    this.#firstWildcards = [];
+    this.#below = [];
+    this.#wildcards = [];
     this.records = 0;
     this.keyCount = 0;
     this.#lastLength = 0;
@@ -127,7 +111,7 @@ export class RowIndex {
   /** The number of the host `view[0, length)`; -1 where it has no rows. */
   findHost(hash: number, view: DataView, length: number): number {
     const { places, mask } = this.hosts;
-    const starts = this.#nameStarts.values;
+    const starts = this.#nameStarts;
     for (let place = hash & mask; places[2 * place] !== 0; place = (place + 1) & mask) {
       if (places[2 * place] !== hash) continue;
       const host = places[2 * place + 1];
@@ -142,21 +126,21 @@ export class RowIndex {
   /** Reads the name of the host that has the first place for a hash, so that it is in the cache. */
   touchHost(hash: number): number {
     const { places, mask } = this.hosts;
-    return this.#names[this.#nameStarts.values[places[2 * (hash & mask) + 1]]];
+    return this.#names[this.#nameStarts[places[2 * (hash & mask) + 1]]];
   }
 
   below(host: number): number {
-    return this.#below.values[host];
+    return this.#below[host];
   }
 
   /** Where the rows `…/*` of a host begin among all; those of the next one behind. */
   firstWildcard(host: number): number {
     const isAny = host < this.#below.length;
-    return isAny ? this.#firstWildcards.values[host] : this.#wildcards.length;
+    return isAny ? this.#firstWildcards[host] : this.#wildcards.length;
   }
 
   wildcard(number: number): number {
-    return this.#wildcards.values[number];
+    return this.#wildcards[number];
   }
 
   /**
@@ -268,7 +252,7 @@ export class RowIndex {
       this.#wildcards.push(row);
       let depth = -1;
       for (let at = path; at < keyEnd; at++) if (bytes[at] === SLASH) depth++;
-      this.#below.values[this.#below.length - 1] |= bitOf(depth);
+      this.#below[this.#below.length - 1] |= bitOf(depth);
     } else this.pages.add(hashOf(view, path, keyEnd - path, this.#hostHash), row);
   }
 
@@ -276,7 +260,7 @@ export class RowIndex {
     const bytes = this.bytes;
     this.#hostHash = hashOf(this.view, row, length, 0);
     this.hosts.add(this.#hostHash, this.#below.length);
-    const start = this.#nameStarts.values[this.#below.length];
+    const start = this.#nameStarts[this.#below.length];
     if (start + length > this.#names.length) {
       const larger = new Uint8Array(2 * (start + length));
       larger.set(this.#names);
