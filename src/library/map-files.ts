@@ -229,11 +229,9 @@ async function packMapFile(
   const { misses, archive, scratch, force, onRead } = options;
   const output = { path: target, kind: "packed" } as const;
   await guardOutputs([output], { inputs: [source, misses], force });
-  // Where the files of threads are not installed, there is one.
-  const threads = packageFile("package.json") === undefined ? 1 : undefined;
   const file = await openOutput(target, streams);
   try {
-    const packing = { ...form, misses, archive, scratch, threads, onRead, streams };
+    const packing = { ...form, misses, archive, scratch, onRead, streams };
     return await writePackedMap(source, file, packing);
   } catch (error) {
     await file.abort();

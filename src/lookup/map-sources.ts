@@ -31,27 +31,21 @@ export async function withMapSources<T>(
   options: MapSourceOptions,
   use: (sources: readonly FileSource[]) => Promise<T>,
 ): Promise<T> {
-  const sources: FileSource[] = [];
+  const sources: (FileSource | undefined)[] = [];
   try {
-    const plain: (FileSource | undefined)[] = [];
-    for (const path of paths) {
-      const source = await FileSource.openPlain(path);
-      plain.push(source);
-      if (source !== undefined) sources.push(source);
-    }
-    if (sources.length === paths.length) return await use(sources);
+    for (const path of paths) sources.push(await FileSource.openPlain(path));
+    if (sources.every((source) => source !== undefined)) return await use(sources);
     const { io, tmp } = options;
     return await withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
       const all: FileSource[] = [];
-      for (const [index, path] of paths.entries()) {
-        const source = plain[index] ?? (await spooled(path, join(folder, String(index)), io));
-        if (plain[index] === undefined) sources.push(source);
-        all.push(source);
+      for (const [i, path] of paths.entries()) {
+        sources[i] ??= await spooled(path, join(folder, String(i)), io);
+        all.push(sources[i]);
       }
       return use(all);
     });
   } finally {
-    await Promise.all(sources.map((source) => source.close()));
+    await Promise.all(sources.map((source) => source?.close()));
   }
 }
 

@@ -198,11 +198,6 @@ export function compareColumns(
 
 const DECODER = new TextDecoder();
 
-/** How key tuples are compared in a file with this number of key fields. */
-export function keyComparison(keyCount: number): typeof compareRanges {
-  return keyCount === 1 ? compareRanges : compareColumns;
-}
-
 /** The last key tuple seen, kept where the bytes it stood in go away. */
 export class LastKey {
   readonly #compare: typeof compareRanges;
@@ -211,7 +206,7 @@ export class LastKey {
   #isFirst = true;
 
   constructor(keyCount: number) {
-    this.#compare = keyComparison(keyCount);
+    this.#compare = keyCount === 1 ? compareRanges : compareColumns;
   }
 
   /** Compares the last key tuple with one to come; negative if there is no last. */
