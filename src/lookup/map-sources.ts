@@ -45,7 +45,7 @@ export async function withMapSources<T>(
       return use(all);
     });
   } finally {
-    await Promise.all(sources.map((source) => source?.close()));
+    await Promise.all(sources.map(async (source) => source?.close()));
   }
 }
 
