@@ -5,7 +5,7 @@ import { type Input, openInput } from "../files/input-file.ts";
 import { detectFormat } from "./detect.ts";
 import { fileChunks } from "./file-chunks.ts";
 import { type DetectedFormat, hasLines } from "./formats.ts";
-import type { FileSlice, IndexInput, OpenOptions, Part, ReadTask } from "./index-input.ts";
+import type { FileSlice, IndexInput, OpenOptions, Part } from "./index-input.ts";
 import { HEAD_BYTES, linesOf, peekHead } from "./stream-lines.ts";
 
 const RANGE_BYTES = 1 << 23;
@@ -72,8 +72,8 @@ async function* sharedOut(
   format: DetectedFormat,
   options: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
-  const { chunks, stored } = await openCounted(path, options);
-  yield* blockParts(path, format, { ...options, chunks, stored });
+  const { chunks } = await openCounted(path, options);
+  yield* blockParts(path, format, chunks, options);
 }
 
 function oneTask(
@@ -109,56 +109,37 @@ export async function decompressedHead(
 export async function openStream(path: string, options: OpenOptions): Promise<IndexInput> {
   const input = await openCounted(path, options);
   const { head, chunks } = await peekHead(input.chunks);
-  const format = detectFormat(head, options.format, input.name);
-  return streamInput(input.name, format, { ...options, chunks, stored: input.stored });
+  return streamInput(input.name, detectFormat(head, options.format, input.name), chunks, options);
 }
 
 /** Opens an input, and counts the stored bytes that are read of it. */
-export async function openCounted(
+export function openCounted(
   path: string,
-  { streams, signal, damage }: OpenOptions,
-  stored: { bytes: number } = { bytes: 0 },
-): Promise<Input<StreamPart> & Pick<StreamOptions, "stored">> {
-  const onRead = (bytes: number): void => {
-    stored.bytes += bytes;
-  };
-  return { ...(await openInput(path, streams, { signal, damage, onRead })), stored };
-}
-
-interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {
-  /** Decompressed. */
-  readonly chunks: AsyncIterable<StreamPart>;
-  /** Stored bytes that were read and not reported yet. */
-  readonly stored: { bytes: number };
+  { streams, signal, damage, progress }: OpenOptions,
+): Promise<Input<StreamPart>> {
+  const onRead = (bytes: number): void => progress.add(bytes);
+  return openInput(path, streams, { signal, damage, onRead });
 }
 
 /** As {@link openStream}, for a stream whose format is known. */
 export function streamInput(
   source: string,
   format: DetectedFormat,
-  options: StreamOptions,
+  chunks: AsyncIterable<StreamPart>,
+  options: OpenOptions,
 ): IndexInput {
-  return {
-    source,
-    format,
-    size: undefined,
-    isInflated: false,
-    parts: () => blockParts(source, format, options),
-  };
+  const parts = (): AsyncIterable<Part> => blockParts(source, format, chunks, options);
+  return { source, format, size: undefined, isInflated: false, parts };
 }
 
 async function* blockParts(
   source: string,
   format: DetectedFormat,
-  { chunks, stored, ...options }: StreamOptions,
+  chunks: AsyncIterable<StreamPart>,
+  options: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
-  const part = (task: ReadTask): Part => {
-    const { bytes } = stored;
-    stored.bytes = 0;
-    return { source, bytes, task };
-  };
   for await (const block of largeBlocks(linesOf(chunks, format, { ...options, source }))) {
-    yield part({ kind: "block", ...block, format });
+    yield { source, bytes: 0, task: { kind: "block", ...block, format } };
   }
 }
 

@@ -37,9 +37,15 @@ export interface OpenOptions {
   readonly progress: FileProgress;
 }
 
-/** How far the tasks that read whole files have got, whichever thread they run on. */
+/** How many bytes were read of streams and whole files, whichever thread reads them. */
 export class FileProgress {
   readonly #counters: BigInt64Array[] = [];
+  #added = 0;
+
+  /** Counts bytes that this thread has read. */
+  add(bytes: number): void {
+    this.#added += bytes;
+  }
 
   /** A counter for one more file, to be sent to a thread. */
   counter(): SharedArrayBuffer {
@@ -50,7 +56,10 @@ export class FileProgress {
 
   /** Bytes read so far, of all files. */
   get bytes(): number {
-    return this.#counters.reduce((sum, counter) => sum + Number(Atomics.load(counter, 0)), 0);
+    return this.#counters.reduce(
+      (sum, counter) => sum + Number(Atomics.load(counter, 0)),
+      this.#added,
+    );
   }
 }
 

@@ -277,28 +277,22 @@ function joinMemgatorLogs(inputs: readonly IndexInput[], options: OpenOptions): 
   const files = logs.filter((input) => input.source !== "stdin");
   if (logs.length < 2 || files.length < logs.length) return [...inputs];
   const [first] = files;
-  const stored = { bytes: 0 };
   const chunks = concatenated(
     files.map((input) => input.source),
-    options,
-    stored,
+    { ...options, damage: undefined },
   );
   const source = `${first.source} and ${files.length - 1} more`;
-  const joined = {
-    ...streamInput(source, first.format, { ...options, chunks, stored }),
-    size: files.reduce((sum, input) => sum + (input.size ?? 0), 0),
-  };
+  const size = files.reduce((sum, input) => sum + (input.size ?? 0), 0);
+  const joined = { ...streamInput(source, first.format, chunks, options), size };
   return [joined, ...inputs.filter((input) => !logs.includes(input))];
 }
 
 async function* concatenated(
   paths: readonly string[],
   options: OpenOptions,
-  stored: { bytes: number },
 ): AsyncGenerator<StreamPart, void, undefined> {
   for (const path of paths) {
-    const { chunks } = await openCounted(path, { ...options, damage: undefined }, stored);
-    yield* chunks;
+    yield* (await openCounted(path, options)).chunks;
     yield Uint8Array.of(0x0a); // a log may lack its last line end
   }
 }
