@@ -55,7 +55,9 @@ async function* loggedBatches(
   // Also those whose answers cannot be joined to a URI.
   archives: Set<string> = new Set(),
 ): AsyncGenerator<LoggedBatch, void, undefined> {
-  const { archive } = options;
+  const { archive, source } = options;
+  const misuse = (message: string): MementoMapError =>
+    new MementoMapError("MM_USAGE", message, { position: { source } });
   const decoder = new TextDecoder();
   const log = new MemgatorLog({ answered: (one) => void archives.add(one) });
   for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
@@ -65,34 +67,18 @@ async function* loggedBatches(
       if (outcome === undefined) continue;
       if (archive === undefined || outcome.archive === archive) outcomes.push(outcome);
     }
-    if (archive === undefined) refuseSeveral(archives, options);
+    const [first, second] = archives;
+    if (archive === undefined && second !== undefined) {
+      throw misuse(
+        `the log tells of several archives, ${quote(first)} and ${quote(second)} among them; choose one with --archive`,
+      );
+    }
     yield { count, outcomes };
   }
-  if (archive !== undefined && !archives.has(archive)) {
-    throw noSuchArchive(archive, archives, options);
-  }
-}
-
-function refuseSeveral(seen: ReadonlySet<string>, { source }: MemgatorHoldingsOptions): void {
-  const [first, second] = seen;
-  if (second === undefined) return;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `the log tells of several archives, ${quote(first)} and ${quote(second)} among them; choose one with --archive`,
-    { position: { source } },
-  );
-}
-
-function noSuchArchive(
-  archive: string,
-  seen: ReadonlySet<string>,
-  { source }: MemgatorHoldingsOptions,
-): MementoMapError {
-  const list = [...seen].slice(0, 20).map((name) => quote(name));
-  return new MementoMapError(
-    "MM_USAGE",
+  if (archive === undefined || archives.has(archive)) return;
+  const list = [...archives].slice(0, 20).map((name) => quote(name));
+  throw misuse(
     `the log says nothing about archive ${quote(archive)}; it tells of ${list.join(", ") || "none"}`,
-    { position: { source } },
   );
 }
 

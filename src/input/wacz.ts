@@ -24,28 +24,26 @@ interface WaczEntry {
 export async function openWacz(path: string, options: OpenOptions): Promise<IndexInput[]> {
   const entries = await waczEntries(path);
   const entryOptions: OpenOptions = { ...options, format: "auto" };
-  const locate =
-    (folder: string) =>
-    async (name: string | undefined): Promise<PartLocation> => {
-      const wanted = `${folder}${name ?? "index.cdx.gz"}`;
-      const entry = entries.find((candidate) => candidate.name === wanted);
-      if (entry === undefined || entry.slice.inflatedLength !== undefined) {
-        throw badInput(path, `has no stored entry ${quote(wanted)}, which its index needs`);
-      }
-      const { offset, length } = entry.slice;
-      return { path, source: `${path}/${entry.name}`, offset, size: length };
-    };
-  const indexes = entries.filter((entry) => /^indexes\/[^/]+$/.test(entry.name));
-  const zipNum = indexes.filter((entry) => /\.idx(?:\.gz)?$/.test(entry.name));
+  const locate = (name: string = "index.cdx.gz"): Promise<PartLocation> => {
+    const wanted = `indexes/${name}`;
+    const entry = entries.find((candidate) => candidate.name === wanted);
+    if (entry === undefined || entry.slice.inflatedLength !== undefined) {
+      const what = `has no stored entry ${quote(wanted)}, which its index needs`;
+      return Promise.reject(badInput(path, what));
+    }
+    const { offset, length } = entry.slice;
+    return Promise.resolve({ path, source: `${path}/${wanted}`, offset, size: length });
+  };
+  const named = (pattern: RegExp): WaczEntry[] => entries.filter(({ name }) => pattern.test(name));
+  const zipNum = named(/^indexes\/[^/]+\.idx(?:\.gz)?$/);
   if (zipNum.length > 0) {
     const clusters = zipNum.map(({ name, slice }) =>
-      openZipNum({ path, source: `${path}/${name}`, slice }, locate("indexes/"), entryOptions),
+      openZipNum({ path, source: `${path}/${name}`, slice }, locate, entryOptions),
     );
     return (await Promise.all(clusters)).flat();
   }
-  const lists = indexes.filter((entry) => /\.cdxj?(?:\.gz)?$/.test(entry.name));
-  const warcs = entries.filter((entry) => /^archive\/.+\.warc(?:\.gz)?$/.test(entry.name));
-  const chosen = lists.length > 0 ? lists : warcs;
+  const lists = named(/^indexes\/[^/]+\.cdxj?(?:\.gz)?$/);
+  const chosen = lists.length > 0 ? lists : named(/^archive\/.+\.warc(?:\.gz)?$/);
   if (chosen.length === 0) {
     throw badInput(
       path,
