@@ -8,12 +8,11 @@ a local file within that JVM, and never through Python. Files of the local file 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.java_gateway import JavaGateway
 from pyspark import SparkContext, SparkFiles
 
 
@@ -86,12 +85,6 @@ class Hadoop:
 
     def upload(self, local: str, path: str) -> None:
         """Copies a local file to a path; what is there is replaced, as by a task that is done again."""
-        place = local_path(self.full_path(path))
-        if place is not None:
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            shutil.copyfile(local, f"{place}.{os.getpid()}.unfinished")
-            os.replace(f"{place}.{os.getpid()}.unfinished", place)
-            return
         system, target = self._open(path)
         source = self._jvm.org.apache.hadoop.fs.Path(f"file://{local}")
         system.mkdirs(target.getParent())
@@ -137,7 +130,7 @@ def hadoop_of_task(configuration_xml: str) -> Hadoop:
 
 def _start_jvm(configuration_xml: str) -> Hadoop:
     java, classes = _java_of_executor()
-    port, token = launch_gateway(
+    gateway = JavaGateway.launch_gateway(
         jarpath=os.devnull,  # its classes are among those of Spark
         classpath=classes,
         javaopts=["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
@@ -145,7 +138,6 @@ def _start_jvm(configuration_xml: str) -> Hadoop:
         die_on_exit=True,
         enable_auth=True,
     )
-    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True))
     configuration = gateway.jvm.org.apache.hadoop.conf.Configuration()
     # Of a stream it keeps what it read; a file would be read again whenever classes bring defaults of their own.
     configuration.addResource(gateway.jvm.java.io.ByteArrayInputStream(bytearray(configuration_xml, "utf-8")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,8 @@ HEAD_BYTES = 2**16
 #: What a folder is searched for. The parts of a ZipNum cluster are gzip files; its index is not needed.
 _CLUSTER = re.compile(r"\.idx(\.gz|\.zst)?$")
 _PART = re.compile(r"\.gz$")
-_INDEX = re.compile(r"\.(cdxj?|parquet)(\.gz|\.zst)?$")
-_RECORDS = re.compile(r"\.w?arc(\.gz|\.zst)?$|\.wacz$")
+#: Files of different kinds may hold the same captures: indexes, records, and both in one.
+_KINDS = [re.compile(kind) for kind in (r"\.(cdxj?|parquet)(\.gz|\.zst)?$", r"\.w?arc(\.gz|\.zst)?$", r"\.wacz$")]
 #: Files that begin so are read whole: gzip, zstd, ZIP (WACZ), Parquet, WARC, ARC, JSON.
 _WHOLE = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1", b"WARC/", b"filedesc:", b"[", b"{")
 
@@ -73,22 +72,17 @@ def find_inputs(hadoop: Hadoop, paths: Sequence[str], share_bytes: int | None, p
 def _files_to_read(folder: str, files: Sequence[FileStatus]) -> list[FileStatus]:
     if any(_CLUSTER.search(file.path) for file in files):
         return [file for file in files if _PART.search(file.path) and not _CLUSTER.search(file.path)]
-    indexes, records = ([file for file in files if kind.search(file.path)] for kind in (_INDEX, _RECORDS))
-    if indexes and records:
-        one, other = (os.path.basename(kind[0].path) for kind in (indexes, records))
-        raise MementoMapError(
-            f"{folder}: {one} and {other} may hold the same captures, which would count twice; "
-            "name the files to read [MM_BAD_INPUT]"
-        )
-    if not indexes and not records:
+    known = [file for file in files if any(kind.search(file.path) for kind in _KINDS)]
+    if not known:
         raise MementoMapError(
             f"{folder}: this folder holds no index: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file "
             "[MM_BAD_INPUT]"
         )
-    return indexes or records
+    return known
 
 
-def _refuse_twice(files: Iterable[FileStatus]) -> None:
+def _refuse_twice(files: Sequence[FileStatus]) -> None:
+    """Refuses files that would, or might, be counted twice."""
     known: dict[str, str] = {}
     for file in files:
         plain = re.sub(r"\.(gz|zst)$", "", file.path)
@@ -97,6 +91,13 @@ def _refuse_twice(files: Iterable[FileStatus]) -> None:
             what = "is given twice" if other == file.path else f"and {other} look like one file, compressed and not"
             raise MementoMapError(f"{file.path} {what}, which would count twice; name it once [MM_USAGE]")
         known[plain] = file.path
+    firsts = [next((file.path for file in files if kind.search(file.path)), None) for kind in _KINDS]
+    one, *others = [path for path in firsts if path is not None] or [None]
+    if others:
+        raise MementoMapError(
+            f"{one} and {others[0]} may hold the same captures, which would count twice; name the files to read, "
+            "or merge maps of them [MM_USAGE]"
+        )
 
 
 def _shares(hadoop: Hadoop, files: Iterable[FileStatus], size: int) -> Iterable[Share]:

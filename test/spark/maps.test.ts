@@ -152,7 +152,7 @@ describe.skipIf(SPARK_HOME === undefined)("maps of Spark", () => {
       ],
     });
     writeFileSync(at("pages.parquet"), Buffer.from(parquet));
-    for (const inputs of [["files"], ["pages.parquet"], ["files/0.warc.gz", "pages.parquet"]]) {
+    for (const inputs of [["files"], ["pages.parquet"]]) {
       local("generate", ...inputs.map(at), "-o", at("local.ukvs"), "--force");
       const cut = ["--split-size", "500", "--ranges", "2", "--force"];
       const mounted = inputs.map((name) => `viewfs:///data/${name}`);
@@ -160,6 +160,9 @@ describe.skipIf(SPARK_HOME === undefined)("maps of Spark", () => {
       expect(captures).toBeGreaterThanOrEqual(60);
       expect(isLocal(at("spark"))).toBe(true);
     }
+    const both = ["files/0.warc.gz", "pages.parquet"].map((name) => `viewfs:///data/${name}`);
+    const refused = await session?.run("generate", ...both, "-o", at("both"));
+    expect(refused?.told).toContain("may hold the same captures");
   });
 
   const real = sharedData("cdx-real");
