@@ -194,6 +194,12 @@ export function ioError(error: unknown, path: string): MementoMapError {
   return new MementoMapError("MM_IO", explanation, { position: { source: path }, cause: error });
 }
 
+/** The error about a file that is cut while it is read: it must not look like one that ended. */
+export function becameShorter(source: string): MementoMapError {
+  const message = "became shorter while it was read; try again when no program writes to it";
+  return new MementoMapError("MM_IO", message, { position: { source } });
+}
+
 /**
  * {@link ioError} of a failed system call, an error of the package as it is, and undefined for any
  * other, which is a bug: for callers that go on after faults that any machine can have.

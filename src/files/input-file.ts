@@ -1,8 +1,8 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { constants, openSync } from "node:fs";
+import { constants, openSync, type Stats } from "node:fs";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { ioError, MementoMapError } from "../errors.ts";
+import { becameShorter, ioError, MementoMapError } from "../errors.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { checkSignal } from "../interruption.ts";
 import type { StreamPart } from "../bytes/damage.ts";
@@ -80,18 +80,20 @@ export async function openInput(
       return Promise.resolve();
     });
   }
-  const file = await open(path, "r").catch((error: unknown) => {
-    throw ioError(error, path);
-  });
-  const stats = await file.stat();
-  if (stats.isDirectory()) {
-    await file.close();
-    throw new MementoMapError("MM_IO", "is a directory; name a file", {
-      position: { source: path },
-    });
-  }
+  const { file, stats } = await openFile(path, path);
   const size = stats.isFile() ? stats.size : undefined;
   return input(path, size, readFile(file, path, size), () => file.close());
+}
+
+/** @throws MM_IO, also for a folder */
+async function openFile(path: string, name: string): Promise<{ file: FileHandle; stats: Stats }> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    throw ioError(error, name);
+  });
+  const stats = await file.stat();
+  if (!stats.isDirectory()) return { file, stats };
+  await file.close();
+  throw new MementoMapError("MM_IO", "is a directory; name a file", { position: { source: name } });
 }
 
 /** @param size what the file has at least; with less, it became shorter while it was read. */
@@ -155,14 +157,10 @@ export class FileSource implements ByteSource {
    * @throws `MM_IO` when the file is missing, unreadable, or not a regular file.
    */
   static async open(path: string, name: string = path): Promise<FileSource> {
-    const file = await open(path, "r").catch((error: unknown) => {
-      throw ioError(error, name);
-    });
-    const stats = await file.stat();
+    const { file, stats } = await openFile(path, name);
     if (stats.isFile()) return new FileSource(path, name, stats.size, file);
     await file.close();
-    const what = stats.isDirectory() ? "is a directory; name a file" : "cannot be read at random";
-    throw new MementoMapError("MM_IO", what, { position: { source: name } });
+    throw new MementoMapError("MM_IO", "cannot be read at random", { position: { source: name } });
   }
 
   /**
@@ -215,12 +213,6 @@ export class FileSource implements ByteSource {
   async close(): Promise<void> {
     await this.#file.close();
   }
-}
-
-/** An error about a file that somebody cuts while it is read. */
-function becameShorter(source: string): MementoMapError {
-  const message = "became shorter while it was read; try again when nobody writes to it";
-  return new MementoMapError("MM_IO", message, { position: { source } });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { badInput, MementoMapError, ioError, overLimit, systemCode } from "../errors.ts";
+import { badInput, becameShorter, ioError, overLimit, systemCode } from "../errors.ts";
 import type { FileTask } from "./index-input.ts";
 
 const CHUNK_BYTES = 1 << 20;
@@ -24,7 +24,7 @@ export async function* fileChunks(
       if (counter !== undefined) Atomics.store(counter, 0, BigInt(stored.bytesRead));
       yield chunk as Uint8Array; // no encoding is set: chunks are Buffers
     }
-    if (stored.bytesRead < size) throw cutShort(path, stored.bytesRead, size);
+    if (stored.bytesRead < size) throw becameShorter(path);
   } catch (error) {
     throw ioError(error, path);
   } finally {
@@ -58,13 +58,4 @@ async function* inflatedEntry(
   } finally {
     inflate.destroy();
   }
-}
-
-/** A file that became shorter must not look like one that ended. */
-export function cutShort(path: string, offset: number, end: number): MementoMapError {
-  return new MementoMapError(
-    "MM_IO",
-    `the file was cut short while it was read: it had ${end} bytes or more, and nothing is left at ${offset}`,
-    { position: { source: path } },
-  );
 }

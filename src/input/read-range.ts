@@ -1,7 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { LF, markLength } from "../bytes/bytes.ts";
-import { ioError } from "../errors.ts";
-import { cutShort } from "./file-chunks.ts";
+import { becameShorter, ioError } from "../errors.ts";
 import type { RangeTask } from "./index-input.ts";
 
 /** Bytes read at a time. */
@@ -26,7 +25,7 @@ export function* rangeChunks(
       let isCut = start > 0;
       for (let offset = Math.max(0, start - 1); ;) {
         const read = readSync(file, buffer, 0, buffer.length, offset);
-        if (read === 0 && offset < end) throw cutShort(path, offset, end);
+        if (read === 0 && offset < end) throw becameShorter(path);
         if (read === 0) return;
         const chunk = buffer.subarray(0, read);
         let from = offset === 0 ? markLength(chunk) : 0;
