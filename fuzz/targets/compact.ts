@@ -37,8 +37,7 @@ function compacted(rows: Uint8Array, policy: WeightPolicy, hasLeaves: boolean): 
     add: (row: Parameters<typeof compactor.add>[0]) =>
       compactor.add({ ...row, shared: -1, count: 0 }),
   };
-  const lines = new MapLines(hasLeaves ? compactor : withNodes, fields);
-  lines.read(rows, { source: "map", firstLine: 1 });
+  new MapLines(hasLeaves ? compactor : withNodes, fields, "map", 1).read(rows);
   compactor.end();
   return Buffer.concat(blocks).toString();
 }

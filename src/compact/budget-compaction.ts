@@ -6,7 +6,7 @@ import type { RowSink } from "./map-lines.ts";
 import { TreeOrder } from "./tree-order.ts";
 import { ChosenNodes } from "./weight-policy.ts";
 import type { MissList } from "./misses.ts";
-import { estimatePrior, type HostDemand, hostDemand, type Prior } from "./prior.ts";
+import { estimatePrior, missesOfHosts, type Prior } from "./prior.ts";
 import { leastRows, type MapOutlook, outlooks, type Plan, planRollUps } from "./roll-up-plan.ts";
 import { exclusionRows, Exclusions, withRows } from "./exclusions.ts";
 import { TreeSurvey } from "./tree-survey.ts";
@@ -40,8 +40,6 @@ export class BudgetCompaction {
   readonly #survey: TreeSurvey;
   readonly #misses: MissList | undefined;
   readonly #exclusions: Exclusions | undefined;
-  #hostDemand: HostDemand | undefined;
-  #sizes: readonly MapOutlook[] | undefined;
 
   private constructor(
     read: ReadMap,
@@ -110,14 +108,14 @@ export class BudgetCompaction {
     return planRollUps(this.#survey, maxRows, allowsExclusions ? this.#exclusions : undefined);
   }
 
-  /** What is expected of the hosts that are held. */
-  get hostDemand(): HostDemand {
-    return (this.#hostDemand ??= hostDemand(this.#survey, this.prior));
+  /** How many lookups of held hosts are expected to miss. */
+  get missesOfHosts(): number {
+    return missesOfHosts(this.#survey, this.prior);
   }
 
   /** Rows and expected wrong answers of maps of all sizes, the smallest first; without exclusions. */
   sizes(): readonly MapOutlook[] {
-    return (this.#sizes ??= outlooks(this.#survey, this.hostDemand.misses));
+    return outlooks(this.#survey, this.missesOfHosts);
   }
 
   /** Writes the map that a plan describes, headers included, without `!size`. */
@@ -127,19 +125,8 @@ export class BudgetCompaction {
   }
 
   /** The rows of the map that a plan describes, in blocks of whole ones. */
-  rows(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
-    const compacted = compactBy(new ChosenNodes(plan.chosen), this.#read(), {
-      source: this.#source,
-      onHead: () => Promise.resolve(),
-    });
-    return this.withExclusions(plan, compacted);
-  }
-
-  /** Adds the rows with 0 of a plan to what is left of the map when all that it chooses is rolled up. */
-  withExclusions(
-    { excluded }: Plan,
-    blocks: AsyncIterable<Uint8Array>,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
+  rows({ chosen, excluded }: Plan): AsyncGenerator<Uint8Array, void, undefined> {
+    const blocks = compactBy(new ChosenNodes(chosen), this.#read(), { source: this.#source });
     const misses = this.#misses;
     const branches = excluded.map((branch) => this.#survey.branches[branch]);
     return withRows(misses === undefined ? [] : exclusionRows(branches, misses), blocks);

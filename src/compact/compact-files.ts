@@ -5,8 +5,8 @@ import { ScratchSpill, withTempDir } from "../files/scratch.ts";
 import type { Interrupt } from "../interruption.ts";
 import { type MapHead, mapHeadOf } from "../ukvs/head.ts";
 import type { MapOutput } from "../maps/map-output.ts";
-import { compactMap, type CompactSummary } from "./compact-map.ts";
-import type { WeightOptions } from "./weight-policy.ts";
+import { compactBy, type CompactSummary } from "./compact-map.ts";
+import { type WeightOptions, WeightPolicy } from "./weight-policy.ts";
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;
@@ -43,8 +43,7 @@ export async function compactFile(
     const spill = new ScratchSpill(join(scratch, "undecided"));
     let summary: CompactSummary = { rowsRead: 0, rollUps: 0 };
     try {
-      const rows = compactMap(input.chunks, {
-        ...options.weights,
+      const rows = compactBy(new WeightPolicy(options.weights), input.chunks, {
         source: input.name,
         spill,
         onHead: (headers) => output.writeHead(headers),

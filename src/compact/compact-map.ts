@@ -21,12 +21,8 @@ export interface CompactOptions {
   readonly spill?: SpillStore | undefined;
   /** How much undecided output to hold where there is a spill store; 16 MiB by default. */
   readonly memoryBytes?: number | undefined;
-  /** Takes the headers of the new map, which are then not among the blocks. */
-  readonly onHead?: ((headers: UkvsHeaders) => Promise<void>) | undefined;
   /** Ends the work with MM_INTERRUPTED when it is aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether to refuse a map that is not of the size it states, or holds nothing. Default true. */
-  readonly checkSize?: boolean | undefined;
   /** Told about the run when it has ended. */
   readonly onEnd?: ((summary: CompactSummary) => void) | undefined;
 }
@@ -46,62 +42,64 @@ export interface CompactSummary {
  * in the result.
  *
  * The result has no `!size` unless it is empty: it would have to come before rows that are not known
- * yet. A caller that stores the result can write the headers with `onHead`.
+ * yet.
  *
- * Rows are written in the form of writers. The rows of older maps whose keys are spelled otherwise now
- * may belong elsewhere: such a map is refused as not sorted, and must be merged alone first.
+ * Rows are written in the form of writers. A map of the authors' tool whose keys are in another order as they
+ * are spelled here is refused as not sorted, and must be merged alone first.
  *
  * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
  *   MM_PAGE for one page of several; MM_CUT, MM_EMPTY
  */
-export function compactMap(
+export async function* compactMap(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: CompactMapOptions = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return compactBy(new WeightPolicy(options), chunks, options);
+  let headers = new UkvsHeaders();
+  const onHead = (ofMap: UkvsHeaders): void => {
+    headers = ofMap;
+  };
+  let hasRows = false;
+  for await (const rows of compactBy(new WeightPolicy(options), chunks, { ...options, onHead })) {
+    if (!hasRows) yield headerText(headers);
+    hasRows = true;
+    yield rows;
+  }
+  // A map without a record says that this is meant.
+  if (!hasRows) yield new SizedHead(headers).bytes({ bytes: 0, records: 0 });
 }
 
-/** As {@link compactMap}, by any policy. */
+/** As {@link compactMap}, by any policy; gives the rows, and `onHead` the headers before them. */
 export async function* compactBy(
   policy: RollUpPolicy,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  options: CompactOptions,
+  options: CompactOptions & { readonly onHead?: (headers: UkvsHeaders) => Promise<void> | void },
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { source = "map", spill, memoryBytes, signal, onHead } = options;
+  const { source = "map", spill, memoryBytes, signal, onHead, onEnd } = options;
   const written: Uint8Array[] = [];
   const write = (bytes: Uint8Array): void => void written.push(bytes.slice());
-  let headers = new UkvsHeaders();
   let compactor: RowCompactor | undefined;
-  let hasHead = onHead !== undefined;
-  const begin = async (ofMap: UkvsHeaders): Promise<RowSink> => {
-    headers = ofMap;
+  const begin = async (headers: UkvsHeaders): Promise<RowSink> => {
     await onHead?.(headers);
-    const { fields } = headers;
-    return (compactor = openCompactor(policy, write, { fields, spill, memoryBytes }));
-  };
-  const blocks = function* given(): Generator<Uint8Array, void, undefined> {
-    if (!hasHead && written.length > 0) yield headerText(headers);
-    hasHead ||= written.length > 0;
-    yield* written.splice(0);
+    return (compactor = openCompactor(policy, write, {
+      fields: headers.fields,
+      spill,
+      memoryBytes,
+    }));
   };
   let rowsRead = 0;
-  const feeding = feedRows(interruptibleChunks(chunks, signal), source, begin, options.checkSize);
-  for await (const rows of feeding) {
+  for await (const rows of feedRows(interruptibleChunks(chunks, signal), source, begin)) {
     rowsRead = rows;
-    yield* blocks();
+    yield* written.splice(0);
   }
   compactor?.end();
-  yield* blocks();
-  // A map without a record says that this is meant.
-  if (!hasHead) yield new SizedHead(headers).bytes({ bytes: 0, records: 0 });
-  options.onEnd?.({ rowsRead, rollUps: compactor?.rollUps ?? 0 });
+  yield* written;
+  onEnd?.({ rowsRead, rollUps: compactor?.rollUps ?? 0 });
 }
 
 /**
  * Reads a map and feeds its rows to what `begin` gives for its headers. Yields how many were read, after
  * each block and at the end.
  *
- * @param checksSize whether to refuse a map that is not of the size it states, or holds nothing.
  * @throws as MapLines; MM_BAD_HEADER, MM_LIMIT; MM_PAGE for one page of several; at the end MM_CUT for a
  *   map that is shorter than it states, MM_EMPTY for one that holds nothing
  */
@@ -109,18 +107,17 @@ export async function* feedRows(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
   begin: (headers: UkvsHeaders) => RowSink | Promise<RowSink>,
-  checksSize: boolean = true,
 ): AsyncGenerator<number, void, undefined> {
   const reader = new HeadReader(source);
   let lines: MapLines | undefined;
-  let [bytesRead, bodyOffset, firstLine] = [0, 0, 1];
+  let [bytesRead, bodyOffset] = [0, 0];
   let size: MapSize | undefined;
   const finishHead = async (): Promise<MapLines> => {
     const head = reader.finish(0);
-    ({ bodyOffset, recordsLine: firstLine } = head);
+    ({ bodyOffset } = head);
     ({ size } = head.headers);
     const headers = wholeMapHeaders(head.headers, source);
-    return new MapLines(await begin(headers), headers.fields);
+    return new MapLines(await begin(headers), headers.fields, source, head.recordsLine);
   };
   const linesRead = (): number => reader.lines + (lines?.lines ?? 0);
   for await (const chunk of wholeLines(chunks, source, MAX_LINE_BYTES, linesRead)) {
@@ -128,14 +125,12 @@ export async function* feedRows(
     const from = lines === undefined ? reader.takeLines(chunk) : 0;
     if (from === chunk.length) continue;
     lines ??= await finishHead();
-    lines.read(chunk.subarray(from), { source, firstLine });
+    lines.read(chunk.subarray(from));
     yield lines.rows;
   }
   lines ??= await finishHead();
-  if (checksSize) {
-    checkSize(size, { bytes: bytesRead - bodyOffset }, source);
-    checkSize(size, { records: lines.rows }, source);
-    if (lines.rows === 0) refuseNoRecords(size, source);
-  }
+  checkSize(size, { bytes: bytesRead - bodyOffset }, source);
+  checkSize(size, { records: lines.rows }, source);
+  if (lines.rows === 0) refuseNoRecords(size, source);
   yield lines.rows;
 }

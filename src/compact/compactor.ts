@@ -25,7 +25,6 @@ export interface CompactorOptions {
   readonly fields?: Fields | undefined;
   /** Takes undecided output that does not fit in memory. */
   readonly spill?: SpillStore | undefined;
-  /** How much undecided output to hold where there is a spill store; 16 MiB by default. */
   readonly memoryBytes?: number | undefined;
 }
 

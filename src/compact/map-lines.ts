@@ -1,7 +1,6 @@
 import {
   CLOSE_PAREN,
   COMMA,
-  CR,
   DELETE,
   LF,
   NINE,
@@ -13,7 +12,7 @@ import {
   STAR,
   ZERO,
 } from "../bytes/bytes.ts";
-import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { isMementoMapError } from "../errors.ts";
 import { ownSpelling } from "../surt/spelling.ts";
 import {
   columnEnd,
@@ -21,7 +20,6 @@ import {
   formatRecord,
   LastKey,
   parseRecord,
-  skipBlanks,
   type UkvsRecord,
 } from "../ukvs/record.ts";
 import {
@@ -32,11 +30,11 @@ import {
   parseFrequency,
 } from "../ukvs/frequency.ts";
 import { type Fields, isJsonObject, startsHeader } from "../ukvs/header.ts";
-import { textOfLine } from "../ukvs/head.ts";
-import { plainFrequencyEnd } from "../ukvs/row.ts";
+import { plainFrequencyEnd, readRow, Row, rowLayout } from "../ukvs/row.ts";
 import { rejectOrder } from "../ukvs/key-tree.ts";
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A row in the form that writers produce. */
 export interface MapRow {
@@ -60,7 +58,7 @@ export interface MapRow {
   readonly frequencyEnd: number;
   /** What its JSON block holds of times of their own, where rows have a datetime. */
   readonly parts?: readonly RowPart[] | undefined;
-  /** The key as the map spells it, where that is otherwise, so that its place may be another. */
+  /** The key as the map spells it, where that is otherwise. */
   readonly respelledFrom?: string | undefined;
 }
 
@@ -81,60 +79,40 @@ export interface RowSink {
 }
 
 /**
- * Puts a line of a map, without its end, into the form that writers produce.
+ * Puts a row of a map into the form that writers produce.
  *
  * The frequency that counts is that of the row. Where that is 0 and the JSON block holds something of
  * some time, it is the sum of the block: such a row is present.
  *
- * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY; MM_BAD_HEADER for a header
+ * @throws MM_BAD_LINE, MM_BAD_FREQUENCY
  */
-function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
-  const text = textOfLine(line, 0, line.length);
-  if (startsHeader(line[0])) {
-    throw new MementoMapError(
-      "MM_BAD_HEADER",
-      `header after the first record: ${quote(text)}; headers come first`,
-    );
-  }
-  if (line[0] === QUOTE) {
-    throw new MementoMapError(
-      "MM_BAD_KEY",
-      `the key is quoted, which keys of a map never are: ${quote(text)}`,
-    );
-  }
-  const record = parseRecord(text, fields);
+function canonicalRow(bytes: Uint8Array, { start, end }: Row, fields: Fields): MapRow {
+  const record = parseRecord(decoder.decode(bytes.subarray(start, end)), fields);
   const [written, ...otherKeys] = record.keys;
   const [, ...otherValues] = record.values;
-  const key = ownSpelling(written, fields);
   const frequency = parseFrequency(record.values[0] ?? "/");
-  const row = formatRecord(
-    {
-      ...record,
-      keys: [key, ...otherKeys],
-      values: [formatFrequency(frequency), ...otherValues],
-    },
-    fields,
-  );
+  const keys = [ownSpelling(written, fields), ...otherKeys];
+  const values = [formatFrequency(frequency), ...otherValues];
+  const line = formatRecord({ ...record, keys, values }, fields);
   const counts = formatFrequency(
     isPresent(frequency) ? frequency : (heldAtTimes(record) ?? frequency),
   );
-  const bytes = encoder.encode(`${row}\n${counts}`);
-  const lineEnd = bytes.length - counts.length;
-  const keyEnd = columnEnd(bytes, 0, lineEnd - 1);
-  const hasOneKey = otherKeys.length === 0;
+  const text = encoder.encode(`${line}\n${counts}`);
+  const lineEnd = text.length - counts.length;
+  const keyEnd = columnEnd(text, 0, lineEnd - 1);
   return {
-    bytes,
+    bytes: text,
     start: 0,
     keyEnd,
     lineEnd,
     shared: -1,
     count: 0,
-    moreKeysStart: hasOneKey ? keyEnd : keyEnd + 1,
-    moreKeysEnd: columnsEnd(bytes, 0, lineEnd - 1, fields.keys.length),
+    moreKeysStart: otherKeys.length === 0 ? keyEnd : keyEnd + 1,
+    moreKeysEnd: columnsEnd(text, 0, lineEnd - 1, fields.keys.length),
     frequencyStart: lineEnd,
-    frequencyEnd: bytes.length,
+    frequencyEnd: text.length,
     parts: partsOf(record, fields),
-    respelledFrom: key === written ? undefined : written,
+    respelledFrom: keys[0] === written ? undefined : written,
   };
 }
 
@@ -159,12 +137,6 @@ function partsOf(record: UkvsRecord, fields: Fields): RowPart[] | undefined {
     moreKeys: record.keys.slice(1).with(column, time).join(" "),
     frequency,
   }));
-}
-
-/** Where in a text lines are; the first row of the text is line `firstLine`. */
-export interface LinesPlace {
-  readonly source: string;
-  readonly firstLine: number;
 }
 
 /** A line that is in the form of writers already, as nearly all are. One object is used for all. */
@@ -277,30 +249,30 @@ function startsPlain(byte: number): boolean {
 export class MapLines {
   readonly #sink: RowSink;
   readonly #fields: Fields;
+  readonly #source: string;
+  readonly #firstLine: number;
+  readonly #row = new Row();
   readonly #plainRow = new PlainRow();
   /** All key columns of the last row, where there are several; the sink looks at the first only. */
   readonly #lastKeys: LastKey | undefined;
-  /** How the map spells the key of the last row, where that is otherwise. */
   #lastSpelling: string | undefined;
   /** Lines read so far. */
   lines = 0;
   /** Rows taken. */
   rows = 0;
-  /** Whether the map spells a key otherwise than it was taken. */
-  hasRespelled = false;
 
-  /** @throws MM_BAD_INPUT if the first key is not a SURT, or the first value not a frequency. */
-  constructor(sink: RowSink, fields: Fields) {
+  /**
+   * @param firstLine where in the source the first row is.
+   * @throws MM_BAD_INPUT if the first key is not a SURT, or the first value not a frequency.
+   */
+  constructor(sink: RowSink, fields: Fields, source: string, firstLine: number) {
+    rowLayout(fields, source);
     this.#sink = sink;
     this.#fields = fields;
+    this.#source = source;
+    this.#firstLine = firstLine;
     const { length } = fields.keys;
     this.#lastKeys = length === 1 ? undefined : new LastKey(length);
-    if (fields.keys[0] !== "surt" || fields.values[0] !== "frequency") {
-      throw new MementoMapError(
-        "MM_BAD_INPUT",
-        `not a map: its fields are ${JSON.stringify(fields)}, expected a "surt" key and a "frequency" first`,
-      );
-    }
   }
 
   /**
@@ -308,67 +280,46 @@ export class MapLines {
    *
    * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, MM_NOT_SORTED, with the place.
    */
-  read(bytes: Uint8Array, place: LinesPlace): void {
+  read(bytes: Uint8Array): void {
     const { keys, values } = this.#fields;
-    const row = this.#plainRow;
-    row.begin(bytes);
+    const row = this.#row;
+    const plainRow = this.#plainRow;
+    plainRow.begin(bytes);
     const plainEnd = values.length === 1 ? bytes.lastIndexOf(LF) + 1 : 0;
     try {
       for (let at = 0; at < bytes.length;) {
         this.lines++;
-        if (at < plainEnd && row.read(at, plainEnd, keys.length)) {
-          this.#add(row);
-          at = row.lineEnd;
+        if (at < plainEnd && plainRow.read(at, plainEnd, keys.length)) {
+          this.#add(plainRow);
+          at = plainRow.lineEnd;
           continue;
         }
-        const feed = bytes.indexOf(LF, at);
-        const canonical = this.#canonicalRow(bytes, at, feed === -1 ? bytes.length : feed);
-        if (canonical !== undefined) this.#add(canonical);
-        at = feed === -1 ? bytes.length : feed + 1;
+        if (readRow(bytes, at, bytes.length, this.#fields, row)) {
+          this.#add(canonicalRow(bytes, row, this.#fields));
+        }
+        at = row.next;
       }
     } catch (error) {
-      throw isMementoMapError(error) && error.position === undefined
-        ? error.at({ source: place.source, line: place.firstLine + this.lines - 1 })
-        : error;
+      if (!isMementoMapError(error) || error.position !== undefined) throw error;
+      throw error.at({ source: this.#source, line: this.#firstLine + this.lines - 1 });
     }
-  }
-
-  /** Counts rows that something else took, a line each. */
-  skip(rows: number): void {
-    this.lines += rows;
-    this.rows += rows;
-  }
-
-  /** The row of a line; undefined for a blank one. */
-  #canonicalRow(bytes: Uint8Array, start: number, lineEnd: number): MapRow | undefined {
-    const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
-    if (skipBlanks(bytes, start, end) === end) return undefined;
-    return canonicalRow(bytes.subarray(start, end), this.#fields);
   }
 
   #add(row: MapRow): void {
     const { bytes, start, keyEnd, moreKeysEnd, respelledFrom } = row;
     const last = this.#lastKeys;
     if (last !== undefined) {
-      if (respelledFrom !== this.#lastSpelling) checkSpelling(last, bytes.subarray(start, keyEnd));
-      checkKeys(last, bytes, start, moreKeysEnd);
+      const key = bytes.subarray(start, keyEnd);
+      // Under two spellings, what one row says of a time may be held by the other.
+      const isInDoubt =
+        respelledFrom !== this.#lastSpelling && last.text().startsWith(`${decoder.decode(key)} `);
+      if (isInDoubt) rejectOrder(0, key, last.text());
       this.#lastSpelling = respelledFrom;
+      const order = last.compareTo(bytes, start, moreKeysEnd);
+      if (order >= 0) rejectOrder(-order, bytes.subarray(start, moreKeysEnd), last.text());
+      last.remember(bytes, start, moreKeysEnd);
     }
     this.#sink.add(row);
-    this.hasRespelled ||= respelledFrom !== undefined;
     this.rows++;
   }
-}
-
-/** Complains about rows of one SURT under two spellings: lookups ask for one after the other. */
-function checkSpelling(last: LastKey, key: Uint8Array): void {
-  const text = textOfLine(key, 0, key.length);
-  if (last.text().startsWith(`${text} `)) rejectOrder(0, key, text);
-}
-
-/** Complains about rows of one SURT that are out of order, or the same. */
-function checkKeys(last: LastKey, bytes: Uint8Array, start: number, end: number): void {
-  const order = last.compareTo(bytes, start, end);
-  if (order >= 0) rejectOrder(-order, bytes.subarray(start, end), last.text());
-  last.remember(bytes, start, end);
 }

@@ -16,7 +16,7 @@ const WINDOW_BYTES = 1 << 20;
  *
  * A stretch of text with positions counted from the start of all output. New lines go to its end;
  * the end can be cut off, ranges in the middle can be struck out, and the front is released to
- * the sink once it is decided. Holds at most `memoryBytes`, 16 MiB by default, and the longest line;
+ * the sink once it is decided. Holds at most 16 MiB and the longest line;
  * more goes to the spill store, if there is one.
  */
 export class PendingText {

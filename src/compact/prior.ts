@@ -51,32 +51,20 @@ export interface Prior {
   readonly misses: number;
 }
 
-/** What is expected of all hosts that are held, in lookups of the unit that misses have. */
-export interface HostDemand {
-  readonly lookups: number;
-  /** Those of them that miss. */
-  readonly misses: number;
-}
-
-/** Adds up the lookups of held hosts; call it after {@link estimatePrior}. */
-export function hostDemand(survey: TreeSurvey, prior: Prior): HostDemand {
-  const { table } = survey;
-  const { heapsExponent } = prior;
+/** How many lookups of held hosts will miss, in the unit of misses; call it after {@link estimatePrior}. */
+export function missesOfHosts({ table, singleHosts }: TreeSurvey, prior: Prior): number {
+  const { heapsExponent, betweenHosts } = prior;
   const shares = new ContentShares(heapsExponent);
-  let [evidence, misses, missed] = [survey.singleHosts, 0, 0];
+  let [evidence, missed] = [singleHosts, 0];
   table.forEachPage((page, _, count) => {
     for (let at = 0; at < count; at++) {
       if (page[at + FIELD.layer] !== LAYER.root) continue;
       evidence += shares.evidence(page[at + FIELD.keys]);
-      misses += page[at + FIELD.misses];
       missed += page[at + FIELD.missesWithin];
     }
   });
-  const single = (prior.betweenHosts * survey.singleHosts) / evidence;
-  return {
-    lookups: misses + prior.betweenHosts,
-    misses: missed + single * (1 - heapsExponent / 2),
-  };
+  const single = (betweenHosts * singleHosts) / evidence;
+  return missed + single * (1 - heapsExponent / 2);
 }
 
 /**

@@ -99,7 +99,6 @@ export class TreeOrder implements RowSink {
       frequencyStart: row.frequencyStart + moved,
       frequencyEnd: row.frequencyEnd + moved,
       parts: row.parts,
-      respelledFrom: row.respelledFrom,
     });
   }
 

@@ -77,7 +77,7 @@ export function packDemand(
   missList: MissList | undefined,
   voidBytes: number,
 ): PackDemand {
-  const { misses } = compaction.hostDemand;
+  const misses = compaction.missesOfHosts;
   const { depths, count, flags } = profiles;
   const pages = depths.reduce((sum, some) => sum + some, 0);
   let [homes, wholes] = [0, 0];

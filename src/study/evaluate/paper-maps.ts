@@ -1,10 +1,9 @@
 import { joinBytes } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
-import { compactBy } from "../../compact/compact-map.ts";
-import { type WeightOptions, WeightPolicy } from "../../compact/weight-policy.ts";
+import { compactMap, type CompactSummary } from "../../compact/compact-map.ts";
+import type { WeightOptions } from "../../compact/weight-policy.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../lookup/map-sources.ts";
-import { headerText, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
 import { countRows, type MadeBy, rowsOf } from "./predictor.ts";
 
 export interface PaperMap {
@@ -56,19 +55,12 @@ async function compacted(
   source: string,
 ): Promise<{ readonly bytes: Uint8Array; readonly rollUps: number }> {
   let rollUps = 0;
-  let headers = new UkvsHeaders();
-  const rows: Uint8Array[] = [];
-  const blocks = compactBy(new WeightPolicy(weights), chunks, {
-    source,
-    onHead: async (head) => void (headers = head),
-    onEnd: (summary) => ({ rollUps } = summary),
-  });
-  for await (const block of blocks) rows.push(block);
-  const head =
-    rows.length === 0
-      ? new SizedHead(headers).bytes({ bytes: 0, records: 0 })
-      : headerText(headers);
-  return { bytes: joinBytes([head, ...rows]), rollUps };
+  const parts: Uint8Array[] = [];
+  const onEnd = (summary: CompactSummary): void => {
+    ({ rollUps } = summary);
+  };
+  for await (const part of compactMap(chunks, { ...weights, source, onEnd })) parts.push(part);
+  return { bytes: joinBytes(parts), rollUps };
 }
 
 /** How many rows the smaller map has after a number of rows was read. */
