@@ -1,7 +1,7 @@
 import { formatAmount } from "../format.ts";
 import { rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { BudgetCompaction, type ReadMap } from "./budget-compaction.ts";
+import { join } from "node:path";
+import { BudgetCompaction } from "./budget-compaction.ts";
 import { type MissList, readMissList } from "./misses.ts";
 import type { Plan } from "./roll-up-plan.ts";
 import type { Prior } from "./prior.ts";
@@ -11,7 +11,7 @@ import type { Interrupt } from "../interruption.ts";
 import { MEMGATOR_LINE } from "../input/line-kind.ts";
 import { memgatorMisses } from "../input/memgator-holdings.ts";
 import { SizedHead } from "../ukvs/header.ts";
-import { fileChunks, type FileSource, openInput } from "../files/input-file.ts";
+import { fileChunks, openInput } from "../files/input-file.ts";
 import { peekHead } from "../input/stream-lines.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
 import { type MapOutput, withMapOutput } from "../maps/map-output.ts";
@@ -82,27 +82,37 @@ export async function compactFileToBudget(
   output: MapOutput,
   options: BudgetFileOptions,
 ): Promise<BudgetFileSummary> {
-  const { streams, scratch: parent } = options;
+  const { budget, streams, scratch: parent, allowsExclusions, onRead } = options;
+  const { interrupt } = streams;
   return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
-    withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
+    withTempDir({ parent, interrupt }, async (scratch) => {
+      const { fields } = (await headOf(source)).headers;
       const misses =
         options.misses === undefined
           ? undefined
-          : await readMisses(
-              { path: options.misses, archive: options.archive },
-              streams,
-              (await headOf(source)).headers.fields,
-            );
+          : await readMisses(options.misses, options, fields);
+      const read = (): AsyncIterable<Uint8Array> => fileChunks(source, interrupt?.signal, onRead);
       const spill = new ScratchSpill(join(scratch, "nodes"));
+      const about = { source: source.name, misses, allowsExclusions, spill };
       try {
-        const compaction = await BudgetCompaction.survey(reading(source, options), {
-          source: source.name,
-          misses,
-          allowsExclusions: options.allowsExclusions,
-          spill,
-        });
-        const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
-        return { ...summary, oddLines: misses?.oddLines ?? 0 };
+        const compaction = await BudgetCompaction.survey(read, about);
+        const maxRows = rowsWithin(budget, compaction);
+        const { plan, gzipBytes } =
+          budget.maxBytes === undefined
+            ? { plan: compaction.plan(maxRows), gzipBytes: undefined }
+            : await largestWithin(compaction, maxRows, budget.maxBytes, { scratch, interrupt });
+        await writePlan(compaction, plan, output);
+        return {
+          rowsRead: compaction.rowsRead,
+          rows: plan.rows,
+          rollUps: plan.chosen.length,
+          exclusions: plan.excluded.length,
+          bytes: output.headBytes + output.size.bytes,
+          gzipBytes,
+          price: plan.price,
+          prior: compaction.prior,
+          oddLines: misses?.oddLines ?? 0,
+        };
       } finally {
         spill.close();
       }
@@ -110,60 +120,24 @@ export async function compactFileToBudget(
   );
 }
 
-/** Where lookups that missed are listed. */
-export interface MissesFile {
-  readonly path: string;
-  /** Whose misses to take from the log of an aggregator; needed where it has several archives. */
-  readonly archive?: string | undefined;
-}
-
 /**
  * Reads the lookups that missed, from a list of URIs or SURTs, or from the log of a MemGator; holds
  * them all.
  *
- * @param keys whether they keep their queries, for maps with queries
+ * @param options.archive whose misses to take from the log; needed where it has several archives.
+ * @param keys whether they keep their queries, for maps with queries.
  * @throws MM_BAD_INPUT for what is neither, or has no miss; MM_USAGE for an archive that a log lacks
  */
 export async function readMisses(
-  { path, archive }: MissesFile,
-  streams: MapStreams,
+  path: string,
+  { archive, streams }: Pick<BudgetFileOptions, "archive" | "streams">,
   keys: KeyOptions = {},
 ): Promise<MissList> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
   const { head, chunks } = await peekHead(input.chunks);
   const isLog = MEMGATOR_LINE.test(new TextDecoder().decode(head.subarray(0, LOG_HEAD_BYTES)));
-  if (!isLog) return readMissList(chunks, input.name, keys);
-  const options = { archive, source: input.name, maxLineBytes: MAX_LINE_BYTES };
-  return readMissList(memgatorMisses(chunks, options), input.name, keys);
-}
-
-function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): ReadMap {
-  return () => fileChunks(source, streams.interrupt?.signal, onRead);
-}
-
-async function writeWithin(
-  compaction: BudgetCompaction,
-  scratch: string,
-  output: MapOutput,
-  options: BudgetFileOptions,
-): Promise<Omit<BudgetFileSummary, "oddLines">> {
-  const { budget, streams } = options;
-  const maxRows = rowsWithin(budget, compaction);
-  const { plan, gzipBytes } =
-    budget.maxBytes === undefined
-      ? { plan: compaction.plan(maxRows), gzipBytes: undefined }
-      : await largestWithin(compaction, maxRows, budget.maxBytes, { scratch, ...streams });
-  await writePlan(compaction, plan, output);
-  return {
-    rowsRead: compaction.rowsRead,
-    rows: plan.rows,
-    rollUps: plan.chosen.length,
-    exclusions: plan.excluded.length,
-    bytes: output.headBytes + output.size.bytes,
-    gzipBytes,
-    price: plan.price,
-    prior: compaction.prior,
-  };
+  const log = { archive, source: input.name, maxLineBytes: MAX_LINE_BYTES };
+  return readMissList(isLog ? memgatorMisses(chunks, log) : chunks, input.name, keys);
 }
 
 async function writePlan(
@@ -178,18 +152,14 @@ async function writePlan(
 /** The rows that the budget leaves, without the headers. */
 function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
   const { maxLines = Infinity, relativeCost = Infinity } = budget;
-  const lines = Math.min(
-    maxLines,
-    Math.floor(relativeCost * (budget.originals ?? compaction.rowsRead)),
-  );
+  const { originals = compaction.rowsRead } = budget;
+  const lines = Math.min(maxLines, Math.floor(relativeCost * originals));
   const headerLines = new SizedHead(compaction.headers).lines;
-  if (lines < Infinity && lines <= headerLines) {
-    throw new MementoMapError(
-      "MM_BUDGET",
-      `a budget of ${formatAmount(lines, "line")} leaves none for rows: the map has ${formatAmount(headerLines, "header")}`,
-    );
-  }
-  return lines - headerLines;
+  if (lines > headerLines || lines === Infinity) return lines - headerLines;
+  throw new MementoMapError(
+    "MM_BUDGET",
+    `a budget of ${formatAmount(lines, "line")} leaves none for rows: the map has ${formatAmount(headerLines, "header")}`,
+  );
 }
 
 interface SizedPlan {
@@ -197,12 +167,17 @@ interface SizedPlan {
   readonly gzipBytes: number;
 }
 
+interface SearchOptions {
+  readonly scratch: string;
+  readonly interrupt: Interrupt | undefined;
+}
+
 /** Plans maps until one is at most so large after gzip, and nearly so. */
 async function largestWithin(
   compaction: BudgetCompaction,
   maxRows: number,
   maxBytes: number,
-  options: { readonly scratch: string; readonly interrupt?: Interrupt | undefined },
+  options: SearchOptions,
 ): Promise<SizedPlan> {
   let best: SizedPlan | undefined;
   const least = Math.min(compaction.leastRows, compaction.rowsRead);
@@ -237,14 +212,12 @@ async function largestWithin(
 async function sizedPlan(
   compaction: BudgetCompaction,
   maxRows: number,
-  { scratch, interrupt }: { readonly scratch: string; readonly interrupt?: Interrupt | undefined },
+  { scratch: tmp, interrupt }: SearchOptions,
 ): Promise<SizedPlan> {
   const plan = compaction.plan(maxRows);
-  const path = `${scratch}.gz`;
-  const streams = { stdout: process.stdout, interrupt, isScratch: true, force: true };
-  await withMapOutput(path, { ...streams, tmp: dirname(scratch) }, (output) =>
-    writePlan(compaction, plan, output),
-  );
+  const path = join(tmp, "map.gz");
+  const streams = { stdout: process.stdout, interrupt, isScratch: true, force: true, tmp };
+  await withMapOutput(path, streams, (output) => writePlan(compaction, plan, output));
   const { size } = await stat(path);
   await rm(path);
   return { plan, gzipBytes: size };

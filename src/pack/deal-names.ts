@@ -1,6 +1,6 @@
-import { bitsOf, shardOf } from "../packed/name-hash.ts";
+import { bitsOf } from "../packed/name-hash.ts";
 import { MAX_BITS, scale } from "../packed/ribbon.ts";
-import type { FilterWriter, ShardNames } from "./filter-writer.ts";
+import { type FilterWriter, type ShardNames, shardsOf } from "./filter-writer.ts";
 import { hostOfName, kindOfName, NAME_WORDS, type NameLog, OPAQUE_HOST } from "./name-log.ts";
 
 /**
@@ -31,15 +31,6 @@ export function countBits(
   }
 }
 
-/** The shards of a filter that have names in a partition, and whether the next one has names of the last. */
-interface Extent {
-  readonly first: number;
-  readonly last: number;
-  readonly goesOn: boolean;
-}
-
-const NOWHERE = 2 ** 32 - 1;
-
 /**
  * Deals names out to the shards of filters, each for the names of some bits. Partitions must come in their
  * order; so do the shards of a filter then, and only the last one must wait for the next partition.
@@ -63,70 +54,53 @@ export class NameDealer {
 
   /** Builds the shards whose names are complete with those of a partition. */
   deal(partition: number): void {
-    const extents = this.#filters.map((filter) => this.#extentOf(filter, partition));
-    // The places of shards: those of the first filter, those of the second …
-    let places = 0;
-    const firstPlaces = extents.map(({ first, last }) => {
-      const place = places - first;
-      places += last - first + 1;
-      return place;
-    });
-    const { low, high, starts } = this.#sorted(partition, firstPlaces, places);
-    for (const [i, { first, last, goesOn }] of extents.entries()) {
+    const { partitions } = this.#names;
+    const start = (partition * 2 ** 32) / partitions;
+    const end = ((partition + 1) * 2 ** 32) / partitions;
+    for (const [i, names] of this.#byFilter(partition).entries()) {
+      const filter = this.#filters[i];
+      const { shards } = filter;
       const waiting = this.#waiting[i];
-      for (let shard = first; shard <= last; shard++) {
-        const [from, to] = [starts[firstPlaces[i] + shard], starts[firstPlaces[i] + shard + 1]];
-        waiting.push({ low: low.subarray(from, to), high: high.subarray(from, to) });
-        if (shard < last || !goesOn) this.#filters[i].add(joined(waiting.splice(0)));
+      let shard = scale(start, shards);
+      const last = scale(end - 1, shards);
+      const goesOn = end < 2 ** 32 && scale(end, shards) === last;
+      for (const own of shardsOf(names, shards, shard, last)) {
+        waiting.push(own);
+        if (shard < last || !goesOn) filter.add(joined(waiting.splice(0)));
+        shard++;
       }
     }
   }
 
-  #extentOf({ shards }: FilterWriter, partition: number): Extent {
-    const start = (partition * 2 ** 32) / this.#names.partitions;
-    const end = ((partition + 1) * 2 ** 32) / this.#names.partitions;
-    const last = scale(end - 1, shards);
-    const goesOn = end < 2 ** 32 && scale(end, shards) === last;
-    return { first: scale(start, shards), last, goesOn };
-  }
-
-  /** The names of a partition, put in the order of their places, and where those of each place begin. */
-  #sorted(
-    partition: number,
-    firstPlaces: readonly number[],
-    places: number,
-  ): { low: Uint32Array; high: Uint32Array; starts: Uint32Array } {
-    const filterOf = this.#filterOf;
-    const shardCounts = this.#filters.map(({ shards }) => shards);
-    const starts = new Uint32Array(places + 1);
-    const chunks = Array.from(this.#names.namesOf(partition), (names) => {
-      const placeOf = new Uint32Array(names.length / NAME_WORDS);
-      for (let i = 0, at = 0; i < placeOf.length; i++, at += NAME_WORDS) {
-        const filter = filterOf[nameBits(this.#widths, names[at + 1], names[at + 2])];
-        placeOf[i] =
-          filter === -1 ? NOWHERE : firstPlaces[filter] + shardOf(names[at], shardCounts[filter]);
-        if (filter !== -1) starts[placeOf[i] + 1]++;
-      }
-      return { names, placeOf };
-    });
-    for (let place = 0; place < places; place++) starts[place + 1] += starts[place];
-    const next = starts.slice();
-    const [low, high] = [new Uint32Array(starts[places]), new Uint32Array(starts[places])];
-    for (const { names, placeOf } of chunks) {
-      for (let i = 0; i < placeOf.length; i++) {
-        if (placeOf[i] === NOWHERE) continue;
-        const at = next[placeOf[i]]++;
-        low[at] = names[NAME_WORDS * i];
-        high[at] = names[NAME_WORDS * i + 1];
+  /** The names of a partition that each filter has. */
+  #byFilter(partition: number): ShardNames[] {
+    const chunks = [...this.#names.namesOf(partition)];
+    const room = chunks.reduce((sum, { length }) => sum + length / NAME_WORDS, 0);
+    const dealt = this.#filters.map(() => ({
+      count: 0,
+      low: new Uint32Array(room),
+      high: new Uint32Array(room),
+    }));
+    for (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; at += NAME_WORDS) {
+        const filter = this.#filterOf[nameBits(this.#widths, chunk[at + 1], chunk[at + 2])];
+        if (filter === -1) continue;
+        const names = dealt[filter];
+        names.low[names.count] = chunk[at];
+        names.high[names.count++] = chunk[at + 1];
       }
     }
-    return { low, high, starts };
+    return dealt.map(({ low, high, count }) => ({
+      low: low.subarray(0, count),
+      high: high.subarray(0, count),
+    }));
   }
 }
 
+/** The names of a shard that came in several partitions. */
 function joined(parts: readonly ShardNames[]): ShardNames {
   if (parts.length === 1) return parts[0];
-  const join = (column: "low" | "high"): Uint32Array => {
+  const [low, high] = (["low", "high"] as const).map((column) => {
     const whole = new Uint32Array(parts.reduce((sum, part) => sum + part[column].length, 0));
     let at = 0;
     for (const part of parts) {
@@ -134,6 +108,6 @@ function joined(parts: readonly ShardNames[]): ShardNames {
       at += part[column].length;
     }
     return whole;
-  };
-  return { low: join("low"), high: join("high") };
+  });
+  return { low, high };
 }

@@ -1,4 +1,4 @@
-import { fingerprint } from "../packed/name-hash.ts";
+import { fingerprint, shardOf } from "../packed/name-hash.ts";
 import { crc32, type Filter, type Shard } from "../packed/packed-file.ts";
 import { buildRibbon, ribbonValue } from "../packed/ribbon.ts";
 
@@ -8,6 +8,30 @@ export interface ShardNames {
   readonly high: Uint32Array;
   /** What is kept with each name; undefined in filters of rows. */
   readonly values?: Uint32Array | undefined;
+}
+
+/** Deals names out to shards of a filter, from one to another, and gives those of each. */
+export function* shardsOf(
+  { low, high, values }: ShardNames,
+  shards: number,
+  first: number = 0,
+  last: number = shards - 1,
+): Generator<ShardNames, void, undefined> {
+  const count = low.length;
+  const starts = new Uint32Array(last - first + 2);
+  for (let i = 0; i < count; i++) starts[shardOf(low[i], shards) - first + 1]++;
+  for (let i = 1; i < starts.length; i++) starts[i] += starts[i - 1];
+  const next = starts.slice();
+  const order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) order[next[shardOf(low[i], shards) - first]++] = i;
+  for (let shard = first; shard <= last; shard++) {
+    const own = order.subarray(starts[shard - first], starts[shard - first + 1]);
+    yield {
+      low: own.map((name) => low[name]),
+      high: own.map((name) => high[name]),
+      values: values && own.map((name) => values[name]),
+    };
+  }
 }
 
 /** Names of a shard: small ones need the fewest slots for each, and are fetched alone. */

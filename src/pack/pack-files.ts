@@ -17,7 +17,6 @@ import {
   fingerprintBitsFor,
   kneeBytes,
   packDemand,
-  type PackDemand,
   planPack,
   type Prospect,
   tooSmall,
@@ -91,11 +90,9 @@ export interface PackedMap {
  * @throws as BudgetCompaction; MM_BUDGET
  */
 export async function packMap(path: string, options: PackOptions): Promise<PackedMap> {
-  const { streams, scratch: parent, archive } = options;
+  const { streams, scratch: parent } = options;
   const misses =
-    typeof options.misses === "string"
-      ? await readMisses({ path: options.misses, archive }, streams)
-      : options.misses;
+    typeof options.misses === "string" ? await readMisses(options.misses, options) : options.misses;
   const { interrupt } = streams;
   return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
     withTempDir({ parent, interrupt }, async (scratch) => {
@@ -157,7 +154,16 @@ interface PackingTools {
 }
 
 async function pack(map: FileSource, tools: PackingTools): Promise<PackedMap> {
-  const packing = new Packing(map, tools);
+  const { signal } = tools.options.streams.interrupt ?? {};
+  const { headers } = await headOf(map);
+  const chunks: ReadMap = () => fileChunks(map, signal, tools.options.onRead);
+  // A packed map has no times.
+  const hasTimes = headers.fields.keys.length > 1;
+  const packing = new Packing(
+    hasTimes ? () => withoutTimes(chunks(), map.name) : chunks,
+    map,
+    tools,
+  );
   try {
     return await packing.run();
   } finally {
@@ -167,49 +173,40 @@ async function pack(map: FileSource, tools: PackingTools): Promise<PackedMap> {
 
 /** The packing of one map. */
 class Packing {
+  readonly #read: ReadMap;
   readonly #map: FileSource;
   readonly #tools: PackingTools;
   readonly #spills: ScratchSpill[] = [];
 
-  constructor(map: FileSource, tools: PackingTools) {
+  constructor(read: ReadMap, map: FileSource, tools: PackingTools) {
+    this.#read = read;
     this.#map = map;
     this.#tools = tools;
   }
 
   async run(): Promise<PackedMap> {
-    const { signal } = this.#tools.options.streams.interrupt ?? {};
-    const { headers } = await headOf(this.#map);
-    const { onRead, maxBytes, bits } = this.#tools.options;
-    const chunks: ReadMap = () => fileChunks(this.#map, signal, onRead);
-    // A packed map has no times.
-    const hasTimes = headers.fields.keys.length > 1;
-    const read: ReadMap = hasTimes ? () => withoutTimes(chunks(), this.#map.name) : chunks;
-    const whole = await this.#scan(read);
+    const { misses } = this.#tools;
+    const { maxBytes, bits } = this.#tools.options;
+    const whole = await this.#scan(this.#read);
     // A map that says that it holds nothing has nothing to plan for.
     if (whole.rows === 0 || (bits !== undefined && maxBytes === undefined)) {
-      return withinLimit(maxBytes ?? Infinity, () => this.#packAllRows(read, whole, bits ?? 0));
+      return withinLimit(maxBytes ?? Infinity, () => this.#packAllRows(whole, bits ?? 0));
     }
-    const { misses } = this.#tools;
-    const spill = this.#newSpill();
-    const compaction = await BudgetCompaction.survey(read, {
-      source: this.#map.name,
-      misses,
-      spill,
-    });
+    const options = { source: this.#map.name, misses, spill: this.#newSpill() };
+    const compaction = await BudgetCompaction.survey(this.#read, options);
     const voidBytes = VOID_BYTES * whole.names.counts[NAME.void];
     const demand = packDemand(compaction, whole.profiles, misses, voidBytes);
     const packPlanned = (bytes: number): Promise<PackedMap> =>
-      this.#packPlanned(read, whole, compaction, demand, bytes);
+      this.#packPlanned(whole, compaction, planPack(demand, bytes, bits));
     if (maxBytes === undefined) return packPlanned(kneeBytes(demand));
     return withinLimit(maxBytes, packPlanned).catch((error: unknown) => {
       if (!isTooSmall(error)) throw error;
-      return this.#packTiny(read, whole, maxBytes, error);
+      return this.#packTiny(whole, maxBytes, error);
     });
   }
 
   /** Packs all rows within a size that plans think too small for the head of a file. @throws `failure` */
   async #packTiny(
-    read: ReadMap,
     whole: ScannedMap,
     maxBytes: number,
     failure: MementoMapError,
@@ -217,58 +214,46 @@ class Packing {
     const { bits } = this.#tools.options;
     if (8 * maxBytes < whole.rows * LEAST_ROW_BITS) throw failure;
     for (const tried of bits === undefined ? TINY_BITS : [bits]) {
-      const packed = await this.#packAllRows(read, whole, tried);
+      const packed = await this.#packAllRows(whole, tried);
       if (packed.file.length <= maxBytes) return packed;
     }
     throw failure;
   }
 
   /** Packs all rows with so many bits each. */
-  #packAllRows(read: ReadMap, whole: ScannedMap, bits: number): Promise<PackedMap> {
+  #packAllRows(whole: ScannedMap, bits: number): Promise<PackedMap> {
     const fingerprintBits = fingerprintBitsFor(bits, whole.profiles);
     const { rows } = whole;
     const prospect = { bytes: Infinity, rows, bits, fingerprintBits, hasDescriptors: true };
-    return this.#pack(read, whole, whole, prospect);
+    return this.#pack(whole, whole, prospect);
   }
 
   async #packPlanned(
-    read: ReadMap,
     whole: ScannedMap,
     compaction: BudgetCompaction,
-    demand: PackDemand,
-    bytes: number,
+    prospect: Prospect,
   ): Promise<PackedMap> {
-    const prospect = planPack(demand, bytes, this.#tools.options.bits);
-    if (prospect.rows >= whole.rows) return this.#pack(read, whole, whole, prospect);
+    if (prospect.rows >= whole.rows) return this.#pack(whole, whole, prospect);
     const maxRows = Math.max(compaction.leastRows, Math.floor(prospect.rows));
     const rollUps = compaction.plan(maxRows, false);
     const { voidDomains } = whole.profiles;
     const smaller = await this.#scan(() => compaction.write(rollUps), voidDomains);
-    return this.#pack(read, smaller, whole, prospect);
+    return this.#pack(smaller, whole, prospect);
   }
 
   #scan(read: ReadMap, voidDomains?: readonly string[]): Promise<ScannedMap> {
-    const { name: source, size: bytes } = this.#map;
     const { memoryBytes = DEFAULT_MEMORY_BYTES } = this.#tools.options;
-    return scanMap(
-      read,
-      {
-        source,
-        bytes,
-        memoryBytes: memoryBytes * NAMES_SHARE,
-        newSpill: () => this.#newSpill(),
-      },
-      voidDomains,
-    );
+    const options = {
+      source: this.#map.name,
+      bytes: this.#map.size,
+      memoryBytes: memoryBytes * NAMES_SHARE,
+      newSpill: () => this.#newSpill(),
+    };
+    return scanMap(read, options, voidDomains);
   }
 
   /** Packs the rows of a map, and looks up in the result all that the whole map holds. */
-  async #pack(
-    read: ReadMap,
-    rows: ScannedMap,
-    whole: ScannedMap,
-    prospect: Prospect,
-  ): Promise<PackedMap> {
+  async #pack(rows: ScannedMap, whole: ScannedMap, prospect: Prospect): Promise<PackedMap> {
     const { sha256, misses, options } = this.#tools;
     const { bits, onRead, streams } = options;
     const { bytes: file, layout } = await packWithin(rows, {
@@ -282,7 +267,7 @@ class Packing {
     // Where the rows are those of the map, and no void hides any, it was done already for each shard.
     if (rows !== whole || voids > 0) {
       const check = new HeldCheck(file, this.#map.name);
-      for await (const _ of feedRows(read(), this.#map.name, () => check));
+      for await (const _ of feedRows(this.#read(), this.#map.name, () => check));
       if (check.lost > 0) throw new Error(`${check.lost} held keys are not found`);
     }
     const summary: PackSummary = {

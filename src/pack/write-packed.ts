@@ -2,11 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { joinBytes } from "../bytes/bytes.ts";
 import { checkSignal } from "../interruption.ts";
 import type { Header } from "../ukvs/header.ts";
-import { shardOf } from "../packed/name-hash.ts";
 import { FLAG, formatHead } from "../packed/packed-file.ts";
 import { MAX_BITS } from "../packed/ribbon.ts";
 import { countBits, NameDealer, type NameWidths } from "./deal-names.ts";
-import { FilterWriter, SHARD_NAMES } from "./filter-writer.ts";
+import { FilterWriter, SHARD_NAMES, shardsOf } from "./filter-writer.ts";
 import type { HostProfiles } from "./host-profiles.ts";
 import type { PackedLayout } from "./layout.ts";
 import { kindOfName, NAME, NAME_WORDS, type NameLog } from "./name-log.ts";
@@ -151,20 +150,12 @@ function checkDescriptors(profiles: HostProfiles, layout: PackedLayout): void {
 function hostFilter(profiles: HostProfiles, layout: PackedLayout): FilterWriter {
   const { count, low, high } = profiles;
   const filter = new FilterWriter("hosts", count, tableBitsOf(layout), layout.fingerprintBits);
-  const starts = new Uint32Array(filter.shards + 1);
-  for (let i = 0; i < count; i++) starts[shardOf(low[i], filter.shards) + 1]++;
-  for (let i = 0; i < filter.shards; i++) starts[i + 1] += starts[i];
-  const next = starts.slice();
-  const hosts = new Uint32Array(count);
-  for (let host = 0; host < count; host++) hosts[next[shardOf(low[host], filter.shards)]++] = host;
-  for (let shard = 0; shard < filter.shards; shard++) {
-    const own = hosts.subarray(starts[shard], starts[shard + 1]);
-    filter.add({
-      low: own.map((host) => low[host]),
-      high: own.map((host) => high[host]),
-      values: own.map((host) => layout.descriptorOf[host]),
-    });
-  }
+  const names = {
+    low: low.subarray(0, count),
+    high: high.subarray(0, count),
+    values: Uint32Array.from(layout.descriptorOf),
+  };
+  for (const shard of shardsOf(names, filter.shards)) filter.add(shard);
   return filter;
 }
 

@@ -86,7 +86,7 @@ export async function evaluateFiles(
     const misses =
       options.misses === undefined
         ? undefined
-        : await readMisses({ ...options, path: options.misses }, streams, { queries });
+        : await readMisses(options.misses, options, { queries });
     const [asked, later] = [new AskedLookups(), new AskedLookups()];
     let oddLines = misses?.oddLines ?? 0;
     if (options.lookups !== undefined) oddLines += await asked.read(options.lookups, streams);
