@@ -84,8 +84,12 @@ describe("TimeMaps", () => {
     const { url, archives } = await three();
     const odd = "http://example.org//a/../%2F%zz?x=1&y=/b//c,d;e='f\"";
     expect(await rawGet(url, `/timemap/link/${odd}`)).toMatch(/^HTTP\/1.1 200 OK/);
-    const sent = `/timemap/link/${odd.replace('"', "%22")}`;
-    expect(archives[0].requests.map(({ target }) => target)).toEqual([sent]);
+    // Archives must not know users of other servers, nor passwords.
+    await rawGet(url, "/timemap/link/http://me:secret@example.org/#top");
+    const sent = [odd.replace('"', "%22"), "http://example.org/"];
+    expect(archives[0].requests.map(({ target }) => target)).toEqual(
+      sent.map((uri) => `/timemap/link/${uri}`),
+    );
   });
 
   it("are counted and not written for HEAD", async () => {
