@@ -21,7 +21,7 @@ export async function residentBytes(pid: number): Promise<number> {
 }
 
 /** The process and its children, not theirs. */
-export async function family(pid: number): Promise<string[]> {
+async function family(pid: number): Promise<string[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
   return [String(pid), ...children.split(" ").filter((child) => child !== "")];
 }
