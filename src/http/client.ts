@@ -46,10 +46,9 @@ export async function drain(exchange: Exchange): Promise<void> {
   exchange.failAfter(DRAIN_MS, "nobody wanted it for");
   let bytes = 0;
   try {
-    while (bytes <= DRAINED_BYTES) {
-      const chunk = await exchange.next();
-      if (chunk === undefined) return;
+    for await (const chunk of exchange.body()) {
       bytes += chunk.length;
+      if (bytes > DRAINED_BYTES) return;
     }
   } catch {
     // The head is all that was wanted.

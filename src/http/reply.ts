@@ -30,6 +30,11 @@ export interface Reply {
   readonly closesConnection?: boolean | undefined;
 }
 
+/** Whether a body is there as a whole, not in chunks. */
+export function isWhole(body: Reply["body"]): body is string | Uint8Array {
+  return typeof body === "string" || body instanceof Uint8Array;
+}
+
 /** What a body fails with that ends because of what the client sent: it is not an error of ours. */
 export class ClientFault extends Error {}
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { nextTurn } from "./next-turn.ts";
-import { type HttpRequest, INTERNAL_ERROR, problemReply, type Reply } from "./reply.ts";
+import { type HttpRequest, INTERNAL_ERROR, isWhole, problemReply, type Reply } from "./reply.ts";
 
 /** A request of `node:http`, or of a framework on top of it. */
 export function nodeRequest(
@@ -98,10 +98,6 @@ export async function sendReply(
   } finally {
     await release?.();
   }
-}
-
-function isWhole(body: NonNullable<Reply["body"]>): body is string | Uint8Array {
-  return typeof body === "string" || body instanceof Uint8Array;
 }
 
 function* chunksOf(body: string | Uint8Array): Generator<Uint8Array, void, undefined> {

@@ -11,6 +11,7 @@ import {
   ClientFault,
   type HttpRequest,
   INTERNAL_ERROR,
+  isWhole,
   methodNotAllowed,
   type Problem,
   problemReply,
@@ -253,9 +254,8 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
   #complete(exchange: Exchange, reply: Reply): Reply | Promise<Reply> {
     const { request } = exchange;
     const { body } = reply;
-    const isWhole = typeof body === "string" || body instanceof Uint8Array;
     const headers = {
-      ...(isWhole ? { "Content-Length": String(Buffer.byteLength(body)) } : {}),
+      ...(isWhole(body) ? { "Content-Length": String(Buffer.byteLength(body)) } : {}),
       "Access-Control-Allow-Origin": "*",
       "X-Content-Type-Options": "nosniff",
       ...this.headers(exchange),

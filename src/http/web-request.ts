@@ -1,5 +1,5 @@
 import { bodyChunks } from "./http-client.ts";
-import type { HttpRequest, Reply } from "./reply.ts";
+import { type HttpRequest, isWhole, type Reply } from "./reply.ts";
 
 /**
  * What servers other than `node:http` tell about a client beside its `Request`: an address, Bun's server,
@@ -56,14 +56,12 @@ export function webResponse(reply: Reply, onEnd: (sent: Sent) => void): Response
     onEnd(sent);
     await release?.();
   };
-  if (typeof body === "object" && !(body instanceof Uint8Array)) {
+  if (body !== undefined && !isWhole(body)) {
     return new Response(bodyStream(body, end), { status, headers });
   }
   void end({ bytes: body === undefined ? 0 : Buffer.byteLength(body) });
-  return new Response(typeof body === "object" ? Buffer.from(body) : (body ?? null), {
-    status,
-    headers,
-  });
+  const whole = typeof body === "object" ? Buffer.from(body) : (body ?? null);
+  return new Response(whole, { status, headers });
 }
 
 function bodyStream(
