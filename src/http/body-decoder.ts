@@ -36,23 +36,22 @@ const AT_ONCE_DECODED_BYTES = 1024 * 1024;
  * Decompresses a body. Holds at most 64 KiB of it, and 1 MiB of what it becomes; how long that may
  * get in all is for the reader to say.
  *
+ * @param next gives the next chunk of it, undefined at the end.
  * @throws MM_HTTP for what cannot be decompressed
  */
 export async function* decoded(
-  chunks: AsyncGenerator<Uint8Array, void, undefined>,
+  next: () => Promise<Uint8Array | undefined>,
   coding: Coding,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const start: Uint8Array[] = [];
   let length = 0;
-  let isWhole = false;
-  while (!isWhole && length <= AT_ONCE_BYTES) {
-    const { done, value } = await chunks.next();
-    isWhole = done === true;
-    if (value instanceof Uint8Array) {
-      holdChunk(start, value);
-      length += value.length;
-    }
+  let chunk = await next();
+  while (chunk !== undefined) {
+    holdChunk(start, chunk);
+    length += chunk.length;
+    chunk = length <= AT_ONCE_BYTES ? await next() : undefined;
   }
+  const isWhole = length <= AT_ONCE_BYTES;
   if (length === 0) return;
   const head = joinBytes(start);
   // Some servers send deflate without the frame of zlib that the standard asks for.
@@ -67,7 +66,7 @@ export async function* decoded(
     const decoder = createDecoder();
     const compressed = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       yield head;
-      yield* chunks;
+      for (let more = await next(); more !== undefined; more = await next()) yield more;
     };
     // What goes wrong is thrown where the decoder is read.
     pipeline(compressed(), decoder, () => undefined);

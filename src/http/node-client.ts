@@ -90,12 +90,11 @@ export class NodeClient implements HttpClient, Client {
   }
 
   async get(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
-    const { followsRedirects = true } = request;
-    const trail = new RedirectTrail();
+    let trail: RedirectTrail | undefined;
     for (let { url } = request; ;) {
-      const head = await this.#getOnce({ ...request, url }, take);
-      const location = followsRedirects ? redirectOf(head) : undefined;
+      const { head, location } = await this.#getOnce(url, request, take);
       if (location === undefined) return head;
+      trail ??= new RedirectTrail();
       url = trail.follow(url, location);
     }
   }
@@ -126,8 +125,13 @@ export class NodeClient implements HttpClient, Client {
     return { ...head, url: written(address), body: exchange.body(), discard };
   }
 
-  async #getOnce(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
-    const { url, headersTimeoutMs, until, maxBytes, followsRedirects = true } = request;
+  /** The head, and where it redirects to if that is followed. */
+  async #getOnce(
+    url: string,
+    request: GetRequest,
+    take: TakeBody,
+  ): Promise<{ readonly head: ResponseHead; readonly location: string | undefined }> {
+    const { headersTimeoutMs, until, maxBytes, followsRedirects = true } = request;
     const leftMs = until - performance.now();
     const exchange = new Exchange(this.#connections, {
       url,
@@ -136,17 +140,17 @@ export class NodeClient implements HttpClient, Client {
       headersTimeoutMs: Math.min(headersTimeoutMs, leftMs),
     });
     try {
-      const head = { ...(await exchange.begin()), url };
-      const isFollowed = followsRedirects && redirectOf(head) !== undefined;
-      const sink = isFollowed ? undefined : take(head);
+      const { status, headers } = await exchange.begin();
+      const head = { status, url, headers };
+      const location = followsRedirects ? redirectOf(head) : undefined;
+      const sink = location === undefined ? take(head) : undefined;
       if (sink === undefined) {
         await drain(exchange);
       } else {
         exchange.failAfter(until - performance.now(), "no whole answer within", false, leftMs);
-        const coding = codingOf(head.headers.get("content-encoding"));
-        await readBody(exchange, coding, maxBytes, sink);
+        await readBody(exchange, codingOf(headers.get("content-encoding")), maxBytes, sink);
       }
-      return head;
+      return { head, location };
     } finally {
       exchange.end();
     }
