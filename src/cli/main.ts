@@ -1,4 +1,4 @@
-import { type Command, type CommandEntry, type CommandGroup, overview } from "./common/command.ts";
+import { type Command, type CommandGroups, overview } from "./common/command.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { isClosedPipe } from "../files/output-file.ts";
 import { packageVersion } from "../files/package-file.ts";
@@ -6,106 +6,89 @@ import { ExitCode, type Io, writeOut } from "./common/io.ts";
 import { nearest } from "./common/command-line.ts";
 import { checkSignal, interruption } from "../interruption.ts";
 
-/** Commands that serve the same purpose: names, what they do in a few words, and their files. */
-const group = (title: string, rows: readonly CommandRow[]): CommandGroup => ({
-  title,
-  commands: new Map(
-    rows.map(([name, summary, load]) => [
-      name,
-      { summary, load: async () => (await load()).command },
-    ]),
-  ),
-});
+/** Every command by what it does in a few words, in the order of the help text. */
+export const COMMAND_GROUPS: CommandGroups = {
+  "Create a map": {
+    generate: "Create a map from index files",
+    harvest: "Fetch an index from an archive's server",
+    compact: "Make a map smaller by rolling up subtrees",
+    pack: "Make a map ten times smaller, for lookups only",
+    fit: "Measure an archive's parameters for compact",
+  },
+  "Create a map on many machines": {
+    partition: "Read a split of an index into a run, for combine",
+    combine: "Create a map from the runs of partition",
+  },
+  "Work with maps": {
+    lookup: "Look up whether an archive may hold a URI",
+    merge: "Merge maps into one",
+    split: "Split a map into pages",
+    diff: "Show the differences between two maps",
+    validate: "List the faults of a map or of its publication",
+    surt: "Show the canonical key (SURT) of URIs",
+  },
+  "Publish and discover maps": {
+    serve: "Publish maps over HTTP and answer lookups",
+    page: "Write a web application for lookups in maps as static files",
+    fetch: "Discover the map of an archive and download it",
+  },
+  "Query archives": {
+    aggregate: "Query web archives for mementos, once or as a service",
+    route: "Show which archives would be queried for a URI, and why",
+  },
+  "Study archives and maps": {
+    analyze: "Show what an archive holds",
+    logs: "Summarize the logs of an aggregator",
+    evaluate: "Measure the accuracy of maps",
+    simulate: "Compare routing policies on a stream of lookups",
+    sample: "Generate a sample index, or URIs to look up in it",
+  },
+  "Shell integration": {
+    completion: "Enable Tab completion in a shell",
+  },
+};
 
-type CommandRow = readonly [
-  name: string,
-  summary: string,
-  load: () => Promise<{ readonly command: Command }>,
-];
+/** Commands are loaded only when they are run. */
+const LOAD: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
+  generate: () => import("./commands/generate.ts"),
+  harvest: () => import("./commands/harvest.ts"),
+  compact: () => import("./commands/compact.ts"),
+  pack: () => import("./commands/pack.ts"),
+  fit: () => import("./commands/fit.ts"),
+  partition: () => import("./commands/partition.ts"),
+  combine: () => import("./commands/combine.ts"),
+  lookup: () => import("./commands/lookup.ts"),
+  merge: () => import("./commands/merge.ts"),
+  split: () => import("./commands/split.ts"),
+  diff: () => import("./commands/diff.ts"),
+  validate: () => import("./commands/validate.ts"),
+  surt: () => import("./commands/surt.ts"),
+  serve: () => import("./commands/serve.ts"),
+  page: () => import("./commands/page-command.ts"),
+  fetch: () => import("./commands/fetch.ts"),
+  aggregate: () => import("./commands/aggregate.ts"),
+  route: () => import("./commands/route.ts"),
+  analyze: () => import("./commands/analyze.ts"),
+  logs: () => import("./commands/logs.ts"),
+  evaluate: () => import("./commands/evaluate.ts"),
+  simulate: () => import("./commands/simulate.ts"),
+  sample: () => import("./commands/sample.ts"),
+  async completion() {
+    const { completionOf } = await import("./commands/completion.ts");
+    return { command: completionOf(allCommands) };
+  },
+};
 
-/** Every command, in the order of the help text. */
-export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  group("Create a map", [
-    ["generate", "Create a map from index files", () => import("./commands/generate.ts")],
-    ["harvest", "Fetch an index from an archive's server", () => import("./commands/harvest.ts")],
-    ["compact", "Make a map smaller by rolling up subtrees", () => import("./commands/compact.ts")],
-    ["pack", "Make a map ten times smaller, for lookups only", () => import("./commands/pack.ts")],
-    ["fit", "Measure an archive's parameters for compact", () => import("./commands/fit.ts")],
-  ]),
-  group("Create a map on many machines", [
-    [
-      "partition",
-      "Read a split of an index into a run, for combine",
-      () => import("./commands/partition.ts"),
-    ],
-    ["combine", "Create a map from the runs of partition", () => import("./commands/combine.ts")],
-  ]),
-  group("Work with maps", [
-    ["lookup", "Look up whether an archive may hold a URI", () => import("./commands/lookup.ts")],
-    ["merge", "Merge maps into one", () => import("./commands/merge.ts")],
-    ["split", "Split a map into pages", () => import("./commands/split.ts")],
-    ["diff", "Show the differences between two maps", () => import("./commands/diff.ts")],
-    [
-      "validate",
-      "List the faults of a map or of its publication",
-      () => import("./commands/validate.ts"),
-    ],
-    ["surt", "Show the canonical key (SURT) of URIs", () => import("./commands/surt.ts")],
-  ]),
-  group("Publish and discover maps", [
-    ["serve", "Publish maps over HTTP and answer lookups", () => import("./commands/serve.ts")],
-    [
-      "page",
-      "Write a web application for lookups in maps as static files",
-      () => import("./commands/page-command.ts"),
-    ],
-    [
-      "fetch",
-      "Discover the map of an archive and download it",
-      () => import("./commands/fetch.ts"),
-    ],
-  ]),
-  group("Query archives", [
-    [
-      "aggregate",
-      "Query web archives for mementos, once or as a service",
-      () => import("./commands/aggregate.ts"),
-    ],
-    [
-      "route",
-      "Show which archives would be queried for a URI, and why",
-      () => import("./commands/route.ts"),
-    ],
-  ]),
-  group("Study archives and maps", [
-    ["analyze", "Show what an archive holds", () => import("./commands/analyze.ts")],
-    ["logs", "Summarize the logs of an aggregator", () => import("./commands/logs.ts")],
-    ["evaluate", "Measure the accuracy of maps", () => import("./commands/evaluate.ts")],
-    [
-      "simulate",
-      "Compare routing policies on a stream of lookups",
-      () => import("./commands/simulate.ts"),
-    ],
-    [
-      "sample",
-      "Generate a sample index, or URIs to look up in it",
-      () => import("./commands/sample.ts"),
-    ],
-  ]),
-  group("Shell integration", [
-    [
-      "completion",
-      "Enable Tab completion in a shell",
-      async () => {
-        const { completionOf } = await import("./commands/completion.ts");
-        return { command: completionOf(allCommands) };
-      },
-    ],
-  ]),
-];
+/** A command in the list of all. */
+interface CommandEntry {
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
 
 export const COMMAND_TABLE: ReadonlyMap<string, CommandEntry> = new Map(
-  COMMAND_GROUPS.flatMap(({ commands }) => [...commands]),
+  Object.values(COMMAND_GROUPS)
+    .flatMap((commands) => Object.entries(commands))
+    .map(([name, summary]) => [name, { summary, load: async () => (await LOAD[name]()).command }]),
 );
 
 function allCommands(): Promise<(Command & { readonly summary: string })[]> {

@@ -84,7 +84,8 @@ the requests. The URL is written to standard output when the server is ready.
     const { "access-log": accessLog, "metrics-port": metrics } = values;
     const files = maps.flatMap(({ path, packed }) => [path, packed]);
     await guardServiceFiles({ logs: [accessLog] }, files);
-    const { log, flush } = openServiceLog(io, { accessLog });
+    const logs = openServiceLog(io, { accessLog });
+    const { log } = logs;
     const publisher = await createPublisher(maps, {
       base: values.base,
       replay: values.replay,
@@ -109,7 +110,7 @@ the requests. The URL is written to standard output when the server is ready.
     } finally {
       offHangUp?.();
       await publisher.close();
-      flush();
+      logs.flush();
     }
     return {};
   },

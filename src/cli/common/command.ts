@@ -166,19 +166,8 @@ function settingsOf(options: OptionTable, typed: string | undefined, { env }: Io
   return path === undefined ? [environment] : [environment, fileSettings(options, path)];
 }
 
-/** A command in the list of all: it is loaded only when it is run. */
-export interface CommandEntry {
-  /** A few words. */
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
-
-/** Commands that serve the same purpose. */
-export interface CommandGroup {
-  /** A few words, for the list of commands. */
-  readonly title: string;
-  readonly commands: ReadonlyMap<string, CommandEntry>;
-}
+/** Commands that serve the same purpose, by a title in a few words: their names, and what they do. */
+export type CommandGroups = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const INDENT = "    ";
 
@@ -213,13 +202,12 @@ const COMMON_NAMES = Object.entries<OptionTable[string]>(COMMON_OPTIONS)
   .join("; ");
 
 /** The list of commands, for `mementomap --help`. */
-export function overview(groups: readonly CommandGroup[]): string {
-  const names = groups.flatMap(({ commands }) => [...commands.keys()]);
+export function overview(groups: CommandGroups): string {
+  const names = Object.values(groups).flatMap((commands) => Object.keys(commands));
   const width = Math.max(...names.map((name) => name.length));
-  const lists = groups.map(({ title, commands }) => {
-    const lines = Array.from(
-      commands,
-      ([name, { summary }]) => `${INDENT}${name.padEnd(width)}  ${summary}`,
+  const lists = Object.entries(groups).map(([title, commands]) => {
+    const lines = Object.entries(commands).map(
+      ([name, summary]) => `${INDENT}${name.padEnd(width)}  ${summary}`,
     );
     return `${title}:\n${lines.join("\n")}`;
   });
