@@ -24,7 +24,6 @@ const UNCHANGED_SHARE = 0.2;
 /** Yields a line of a CDXJ index for each capture of an original, in the order of time. */
 export function* captureLines(
   random: Random,
-  times: CaptureTimes,
   { surt, address, mime, fate, isSecured }: Original,
   count: number,
 ): Generator<string, void, undefined> {
@@ -33,8 +32,8 @@ export function* captureLines(
   let digest = "";
   for (let left = count; left > 0; left--) {
     share = nextOrdered(random, share, left);
-    time = Math.max(time + 1, times.at(share));
-    const year = times.year(share);
+    const { year, seconds } = timeAt(share);
+    time = Math.max(time + 1, seconds);
     const status = statusOf(year, fate);
     const isFirst = digest === "";
     const isRevisit = !isFirst && status === "200" && random.chance(year.revisits / 100);
@@ -42,7 +41,7 @@ export function* captureLines(
     const bits = random.uint32();
     const length = isRevisit ? 400 + (bits & 0xff) : 500 + (bits & 0xff) * (bits >>> 24);
     const offset = random.uint32() >>> 2;
-    const stamp = String(times.datetime(time));
+    const stamp = String(datetimeOfEpochMs(time * 1000));
     const scheme = isSecured && year.year >= SECURE_YEAR ? "https" : "http";
     // Revisits have no status of their own, as pywb writes them.
     const type = isRevisit ? '"warc/revisit"' : `"${mime}", "status": "${status}"`;
@@ -74,50 +73,24 @@ function statusOf(year: YearRow, fate: number): string {
   return fate < bound ? "500" : "200";
 }
 
-/** When pages were captured: as many in each year as in the paper. Times are in seconds since 1970. */
-export class CaptureTimes {
-  readonly #years: readonly YearRow[];
-  /** The share of mementos before the end of each year. */
-  readonly #upTo: readonly number[];
-  /** When each year starts; one more for the end. */
-  readonly #starts: readonly number[];
+const MEMENTOS = YEARS.reduce((sum, { mementos }) => sum + mementos, 0);
 
-  constructor(startYear: number, endYear: number) {
-    this.#years = YEARS.filter(({ year }) => year >= startYear && year <= endYear);
-    const total = this.#years.reduce((sum, { mementos }) => sum + mementos, 0);
-    let seen = 0;
-    this.#upTo = this.#years.map(({ mementos }) => (seen += mementos) / total);
-    const years = [
-      ...this.#years.map(({ year }) => year),
-      this.#years[this.#years.length - 1].year + 1,
-    ];
-    this.#starts = years.map((year) => Date.UTC(year, 0, 1) / 1000);
-  }
+/** The years with the share of mementos before and after each, and its seconds since 1970. */
+const PERIODS = YEARS.map((row, i) => {
+  const before = YEARS.slice(0, i).reduce((sum, { mementos }) => sum + mementos, 0);
+  return {
+    row,
+    from: before / MEMENTOS,
+    to: (before + row.mementos) / MEMENTOS,
+    start: Date.UTC(row.year, 0, 1) / 1000,
+    end: Date.UTC(row.year + 1, 0, 1) / 1000,
+  };
+});
 
-  /** The time below which the given share of all captures lies. Rises with the share. */
-  at(share: number): number {
-    const index = this.#yearIndex(share);
-    const before = index === 0 ? 0 : this.#upTo[index - 1];
-    const within = (share - before) / (this.#upTo[index] - before);
-    const start = this.#starts[index];
-    return Math.floor(start + within * (this.#starts[index + 1] - start));
-  }
-
-  /** The statistics of the year in which {@link at} lies. */
-  year(share: number): YearRow {
-    return this.#years[this.#yearIndex(share)];
-  }
-
-  /** The 14 digits of a time. */
-  datetime(seconds: number): number {
-    return datetimeOfEpochMs(seconds * 1000);
-  }
-
-  #yearIndex(share: number): number {
-    let year = this.#upTo.length - 1;
-    while (year > 0 && share < this.#upTo[year - 1]) year--;
-    return year;
-  }
+/** The year in which a share of all captures ends, and the second; as many in each year as in the paper. */
+function timeAt(share: number): { year: YearRow; seconds: number } {
+  const { row, from, to, start, end } = PERIODS.findLast((period) => share >= period.from)!;
+  return { year: row, seconds: Math.floor(start + ((share - from) / (to - from)) * (end - start)) };
 }
 
 /** The next of `left` sorted uniform draws in (0, 1), given the one before it. */

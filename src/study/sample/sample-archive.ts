@@ -1,13 +1,11 @@
-import { MementoMapError, quote } from "../../errors.ts";
 import {
   drawPowerLaw,
   exponentForMean,
   LARGEST_ORIGINAL_SHARE,
   MEMENTOS_PER_ORIGINAL,
   ORIGINALS_PER_KEY,
-  YEARS,
 } from "./archive-shape.ts";
-import { captureLines, CaptureTimes } from "./captures.ts";
+import { captureLines } from "./captures.ts";
 import { hostGroups } from "./host-walk.ts";
 import { Random } from "../../bytes/random.ts";
 import { openSite, originalPaths } from "./path-walk.ts";
@@ -18,42 +16,10 @@ export interface SampleOptions {
   readonly lines: number;
   /** A whole number; the same seed gives the same bytes. Default 1. */
   readonly seed?: number | undefined;
-  /** The first year of captures. Default 1992, the earliest. */
-  readonly startYear?: number | undefined;
-  /** The last year of captures. Default 2018, the latest. */
-  readonly endYear?: number | undefined;
 }
-
-type CheckedSampleOptions = { readonly [Name in keyof SampleOptions]-?: number };
 
 /** Lines are put together up to here. */
 const CHUNK_BYTES = 250_000;
-const FIRST_YEAR = YEARS[0].year;
-const LAST_YEAR = YEARS[YEARS.length - 1].year;
-
-/**
- * Options with their defaults.
- *
- * @throws {MementoMapError} `MM_USAGE` if one is out of range.
- */
-export function checkSampleOptions(options: SampleOptions): CheckedSampleOptions {
-  const { lines, seed = 1, startYear = FIRST_YEAR, endYear = LAST_YEAR } = options;
-  if (!Number.isSafeInteger(lines) || lines < 1) throw outOfRange("lines", lines, "1 or more");
-  if (!Number.isSafeInteger(seed)) throw outOfRange("seed", seed, "a whole number");
-  const areYears = Number.isInteger(startYear) && Number.isInteger(endYear);
-  if (!(areYears && startYear >= FIRST_YEAR && startYear <= endYear && endYear <= LAST_YEAR)) {
-    const range = `a range within ${FIRST_YEAR}-${LAST_YEAR}`;
-    throw outOfRange("years", `${startYear}-${endYear}`, range);
-  }
-  return { lines, seed, startYear, endYear };
-}
-
-export function outOfRange(name: string, value: unknown, expected: string): MementoMapError {
-  return new MementoMapError(
-    "MM_USAGE",
-    `sample ${name} must be ${expected}, not ${quote(String(value))}`,
-  );
-}
 
 /**
  * Yields the index of a made-up archive: CDXJ, sorted by bytes, in chunks that end with a line.
@@ -65,13 +31,9 @@ export function outOfRange(name: string, value: unknown, expected: string): Meme
  *
  * The tree is walked in byte order, so nothing is sorted but siblings. Memory is bounded by one
  * chunk and the siblings along one branch, whatever the number of lines.
- *
- * @throws {MementoMapError} `MM_USAGE` if an option is out of range.
  */
-export function* sampleIndex(options: SampleOptions): Generator<Uint8Array> {
-  const { seed, lines, startYear, endYear } = checkSampleOptions(options);
+export function* sampleIndex({ lines, seed = 1 }: SampleOptions): Generator<Uint8Array> {
   const random = new Random(seed, "captures");
-  const times = new CaptureTimes(startYear, endYear);
   const most = Math.max(20, Math.round(lines * LARGEST_ORIGINAL_SHARE));
   let text = "";
   for (const group of hostGroups(seed, lines)) {
@@ -90,7 +52,7 @@ export function* sampleIndex(options: SampleOptions): Generator<Uint8Array> {
             isSecured: random.chance(0.4),
           };
           const count = budget.draw(stop.resource);
-          for (const line of captureLines(random, times, original, count)) {
+          for (const line of captureLines(random, original, count)) {
             text += line;
             if (text.length < CHUNK_BYTES) continue;
             yield Buffer.from(text, "latin1");

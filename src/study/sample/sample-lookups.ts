@@ -2,15 +2,13 @@ import { TOP_TLDS } from "./archive-shape.ts";
 import { hostGroups, keyCount } from "./host-walk.ts";
 import { pathName, strangerLabel, strangerPathName } from "./names.ts";
 import { Random } from "../../bytes/random.ts";
-import { checkSampleOptions, outOfRange, type SampleOptions } from "./sample-archive.ts";
+import type { SampleOptions } from "./sample-archive.ts";
 import { openSite, originalPaths } from "./path-walk.ts";
 
 export interface SampleLookupOptions extends Pick<SampleOptions, "lines" | "seed"> {
   readonly count: number;
   /** The share of originals the archive holds. Default 0.05. */
   readonly held?: number | undefined;
-  /** The share of originals it does not hold, near ones that it does. Default 0.35. */
-  readonly near?: number | undefined;
 }
 
 interface Place {
@@ -19,7 +17,9 @@ interface Place {
   readonly path: string;
 }
 
-const MOST_NEAR_PLACES = 20_000;
+/** The share of originals that it does not hold, near ones that it does. */
+const NEAR_SHARE = 0.35;
+const MAX_NEAR_PLACES = 20_000;
 
 /**
  * Yields URIs to look up in the sample archive of the same seed and lines, in random order.
@@ -31,20 +31,13 @@ const MOST_NEAR_PLACES = 20_000;
  *
  * Walks the archive's tree once before the first lookup, without its captures, and holds the
  * originals drawn from it: one for each held lookup, or up to 20,000 to be near of.
- *
- * @throws {MementoMapError} `MM_USAGE` if an option is out of range.
  */
 export function* sampleLookups(options: SampleLookupOptions): Generator<string> {
-  const { lines, seed } = checkSampleOptions(options);
-  const { count, held = 0.05, near = 0.35 } = options;
-  if (!Number.isSafeInteger(count) || count < 0) throw outOfRange("count", count, "0 or more");
-  if (!(held >= 0 && near >= 0 && held + near <= 1)) {
-    throw outOfRange("held and near", `${held} and ${near}`, "shares that add up to 1 at most");
-  }
+  const { lines, count, seed = 1, held = 0.05 } = options;
   const random = new Random(seed, "lookups");
   let heldLeft = Math.round(count * held);
-  let nearLeft = Math.min(count - heldLeft, Math.round(count * near));
-  const places = drawPlaces(seed, lines, Math.max(heldLeft, Math.min(nearLeft, MOST_NEAR_PLACES)));
+  let nearLeft = Math.min(count - heldLeft, Math.round(count * NEAR_SHARE));
+  const places = drawPlaces(seed, lines, Math.max(heldLeft, Math.min(nearLeft, MAX_NEAR_PLACES)));
   shuffle(random, places);
   for (let left = count; left > 0; left--) {
     const at = random.below(left);
