@@ -173,7 +173,6 @@ function drawHoldings(lookups: readonly string[]): Set<string>[] {
     uris,
     lookups: lookups.map((uri) => places.get(uri) ?? 0),
     times: [],
-    otherLines: 0,
   };
   return PAPER_ARCHIVES.map(({ model }, number) => {
     const counts = modelHoldings(model, drawn, 1, number);

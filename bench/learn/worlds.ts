@@ -95,7 +95,7 @@ function streamOf(uris: readonly string[], times: readonly number[]): Stream {
 function paperHoldings(stream: Stream, seed: number): Pick<World, "archives" | "held"> {
   const uris = stream.originals;
   const held = PAPER_ARCHIVES.map(({ model }, number) => [
-    ...modelHoldings(model, { ...stream, uris, otherLines: 0 }, seed, number),
+    ...modelHoldings(model, { ...stream, uris }, seed, number),
   ]);
   return { archives: PAPER_ARCHIVES.map(({ id }) => id), held };
 }

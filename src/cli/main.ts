@@ -3,7 +3,7 @@ import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { isClosedPipe } from "../files/output-file.ts";
 import { packageVersion } from "../files/package-file.ts";
 import { ExitCode, type Io, writeOut } from "./common/io.ts";
-import { nearest } from "./common/command-line.ts";
+import { didYouMean } from "./common/command-line.ts";
 import { checkSignal, interruption } from "../interruption.ts";
 
 /** Every command by what it does in a few words, in the order of the help text. */
@@ -173,8 +173,7 @@ async function loadCommand(name: string): Promise<Command> {
 
 function unknownWord(word: string): MementoMapError {
   const isOption = word.startsWith("-");
-  const guess = nearest(word, isOption ? ["--help", "--version"] : [...COMMAND_TABLE.keys()]);
-  const hint = guess === undefined ? "" : `; did you mean ${quote(guess)}?`;
+  const hint = didYouMean(word, isOption ? ["--help", "--version"] : [...COMMAND_TABLE.keys()]);
   return new MementoMapError(
     "MM_USAGE",
     isOption

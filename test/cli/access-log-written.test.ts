@@ -2,7 +2,7 @@ import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AccessLog, combinedLine } from "../../src/cli/common/server-shell.ts";
+import { combinedLine, openAccessLog } from "../../src/cli/common/server-shell.ts";
 import { JsonLog } from "../../src/http/log.ts";
 import { aggregating, localArchive, plainArchive } from "../support/aggregating.ts";
 import { rawExchange, rawGet } from "../support/raw-http.ts";
@@ -45,7 +45,7 @@ describe("the access log", () => {
 
   it("goes on in a new file when the old one is moved away", async () => {
     const path = join(scratchDir(), "access.log");
-    const accessLog = new AccessLog(path, (error) => expect.unreachable(String(error)));
+    const accessLog = openAccessLog(path, process, (reason) => expect.unreachable(reason));
     const { url } = await aggregating([await plainArchive("one", [])], {
       service: { log: new JsonLog(() => undefined, { requests: false, accessLog }) },
     });

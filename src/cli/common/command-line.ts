@@ -160,8 +160,7 @@ function unknownOption(command: string, options: OptionTable, rawName: string): 
   if (known !== undefined) {
     return usage(command, `${quote(rawName)} is an option of MemGator; ${known}`);
   }
-  const guess = nearest(rawName.replace(/^-+/, ""), Object.keys(options));
-  const hint = guess === undefined ? "" : `; did you mean --${guess}?`;
+  const hint = didYouMean(rawName.replace(/^-+/, ""), Object.keys(options), (name) => `--${name}`);
   return usage(command, `unknown option ${quote(rawName)}${hint}`);
 }
 
@@ -258,9 +257,7 @@ function readObject(path: string): Record<string, unknown> {
 
 function unknownSetting(path: string, name: string, options: OptionTable): MementoMapError {
   const names = Object.keys(options).filter((option) => !NOT_SETTINGS.has(option));
-  const guess = nearest(name, names);
-  const hint = guess === undefined ? "" : `; did you mean ${quote(guess)}?`;
-  return badFile(path, `there is no setting ${quote(name)}${hint}`);
+  return badFile(path, `there is no setting ${quote(name)}${didYouMean(name, names)}`);
 }
 
 function checkFlag(text: string, name: string): void {
@@ -272,18 +269,19 @@ function badFile(path: string, message: string): MementoMapError {
   return new MementoMapError("MM_BAD_INPUT", message, { position: { source: path } });
 }
 
-/** The name that was probably meant, or undefined when none is close. */
-export function nearest(typed: string, names: readonly string[]): string | undefined {
-  let best: string | undefined;
+/** A question for the name that was probably meant; empty when none is close. */
+export function didYouMean(
+  typed: string,
+  names: readonly string[],
+  show: (name: string) => string = quote,
+): string {
+  let best = "";
   let bestDistance = Math.min(3, Math.floor(typed.length / 2)) + 1;
   for (const name of names) {
     const distance = editDistance(typed, name);
-    if (distance < bestDistance) {
-      best = name;
-      bestDistance = distance;
-    }
+    if (distance < bestDistance) [best, bestDistance] = [name, distance];
   }
-  return best;
+  return best === "" ? "" : `; did you mean ${show(best)}?`;
 }
 
 /** How many letters must be added, dropped, changed or swapped with their neighbour. */

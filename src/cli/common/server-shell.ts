@@ -102,10 +102,13 @@ interface ServiceLog {
  * @throws MM_IO when the access log cannot be written from the start
  */
 export function openServiceLog(io: Io, options: ServiceLogOptions = {}): ServiceLog {
-  const accessLog = accessLogOf(options.accessLog, io, (reason) =>
-    log.event("error", "the access log cannot be written", { reason }),
-  );
-  const { members } = options;
+  const { members, accessLog: path } = options;
+  const accessLog =
+    path === undefined
+      ? undefined
+      : openAccessLog(path, io, (reason) =>
+          log.event("error", "the access log cannot be written", { reason }),
+        );
   const log: JsonLog = new JsonLog((text) => void io.stderr.write(text), {
     requests: false,
     accessLog,
@@ -206,60 +209,49 @@ export async function guardServiceFiles(
 
 type Files = readonly (string | undefined)[];
 
-/**
- * The log of `--access-log`, if one is wanted.
- *
- * @throws MM_IO when it cannot be written from the start
- */
-function accessLogOf(
-  path: string | undefined,
-  { stdout }: Pick<Io, "stdout">,
-  onError: (reason: string) => void,
-): AccessLog | undefined {
-  if (path === undefined) return undefined;
-  if (path === "-") return new AccessLog(stdout, (error) => onError(String(error)));
-  try {
-    appendFileSync(path, "", { mode: 0o640 });
-  } catch (error) {
-    throw outputError(error, path);
-  }
-  return new AccessLog(path, (error) => onError(outputError(error, path).describe()));
+interface AccessLog {
+  add(entry: RequestEntry): void;
+  flush(): void;
 }
 
 /**
- * Writes a line for each request to a file or a stream, in the Combined Log Format of Apache and nginx.
+ * Writes a line for each request to a file, or to standard output for `-`, in the Combined Log Format of
+ * Apache and nginx.
  *
  * The file is opened by its name each time, so that it can be moved away at any time; several processes
  * may write to it.
+ *
+ * @param onError told when lines cannot be written, once until they can be again; they are lost.
+ * @throws MM_IO when it cannot be written from the start
  */
-export class AccessLog {
-  readonly #lines: BufferedLines;
-
-  /** @param onError told when lines cannot be written, once until they can be again; they are lost. */
-  constructor(
-    target: string | { write(lines: string): unknown },
-    onError: (error: unknown) => void,
-  ) {
-    let isFailing = false;
-    this.#lines = new BufferedLines((lines) => {
-      try {
-        if (typeof target === "string") appendFileSync(target, lines, { mode: 0o640 });
-        else target.write(lines);
-        isFailing = false;
-      } catch (error) {
-        if (!isFailing) onError(error);
-        isFailing = true;
-      }
-    });
+export function openAccessLog(
+  path: string,
+  { stdout }: Pick<Io, "stdout">,
+  onError: (reason: string) => void,
+): AccessLog {
+  const append = (lines: string): void => {
+    if (path === "-") stdout.write(lines);
+    else appendFileSync(path, lines, { mode: 0o640 });
+  };
+  try {
+    append("");
+  } catch (error) {
+    throw outputError(error, path);
   }
-
-  add(entry: RequestEntry, now: Date = new Date()): void {
-    this.#lines.add(combinedLine(entry, now));
-  }
-
-  flush(): void {
-    this.#lines.flush();
-  }
+  let isFailing = false;
+  const lines = new BufferedLines((text) => {
+    try {
+      append(text);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) onError(outputError(error, path).describe());
+      isFailing = true;
+    }
+  });
+  return {
+    add: (entry) => lines.add(combinedLine(entry, new Date())),
+    flush: () => lines.flush(),
+  };
 }
 
 /** `192.0.2.1 - - [16/Nov/2026:03:00:00 +0000] "GET / HTTP/1.1" 200 512 "REFERER" "USER-AGENT"` */

@@ -123,8 +123,6 @@ export class LogOverlap {
   askedAndHeld = 0;
   /** Distinct originals asked for that are not known to be held or not. */
   unknown = 0;
-  /** Originals of the index. */
-  held = 0;
   readonly #options: OverlapOptions;
   readonly #decoder = new TextDecoder();
   #original = new Uint8Array(0);
@@ -196,7 +194,6 @@ export class LogOverlap {
   #count(archived: number): void {
     const requests = this.#requests;
     this.cells[magnitude(archived)][magnitude(requests)]++;
-    if (archived > 0) this.held++;
     if (requests === 0) return;
     this.asked++;
     if (archived > 0) this.askedAndHeld++;

@@ -14,8 +14,6 @@ export interface LookupStream {
   readonly lookups: readonly number[];
   /** Milliseconds since 1970, one for each lookup; made up where the stream has none. */
   readonly times: readonly number[];
-  /** Lines without a URI. */
-  readonly otherLines: number;
 }
 
 const MEMGATOR = /Aggregating Mementos for (\S+)/;
@@ -41,15 +39,11 @@ export async function readLookups(path: string, streams: MapStreams): Promise<Lo
   const uris: string[] = [];
   const lookups: number[] = [];
   const times: number[] = [];
-  let otherLines = 0;
   const limits = { source: input.name, maxLineBytes: MAX_LINE_BYTES };
   for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, limits)) {
     for (let i = 0; i < count; i++) {
       const found = lookupOf(decoder.decode(bytes.subarray(starts[i], ends[i])));
-      if (found === undefined) {
-        otherLines++;
-        continue;
-      }
+      if (found === undefined) continue;
       const key = surt(found.uri);
       let place = places.get(key);
       if (place === undefined) {
@@ -66,7 +60,7 @@ export async function readLookups(path: string, streams: MapStreams): Promise<Lo
       position: { source: input.name },
     });
   }
-  return { originals: [...places.keys()], uris, lookups, times, otherLines };
+  return { originals: [...places.keys()], uris, lookups, times };
 }
 
 function lookupOf(line: string): { uri: string; time: number | undefined } | undefined {

@@ -13,7 +13,7 @@ const access = (target: string): string =>
 
 describe("readLookups", () => {
   it("reads logs and lists", async () => {
-    const { uris, otherLines } = await read(
+    const { uris } = await read(
       [
         access("/timemap/link/http://a.example/x?y=http://b.example/"),
         access("/timegate/https://c.example/"),
@@ -33,15 +33,13 @@ describe("readLookups", () => {
       "http://f.example/",
       "g.example/y",
     ]);
-    expect(otherLines).toBe(2);
   });
 
   it.each([
     ["schemes", `"GET /memento/${"/://".repeat(100_000)}`],
     ["dots", `${"a.".repeat(200_000)} b`],
   ])("reads hostile lines in linear time: %s", async (_what, line) => {
-    const { uris, otherLines } = await read(`${line}\nhttp://a.example/\n`);
+    const { uris } = await read(`${line}\nhttp://a.example/\n`);
     expect(uris).toEqual(["http://a.example/"]);
-    expect(otherLines).toBe(1);
   });
 });
