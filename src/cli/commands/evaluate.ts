@@ -22,34 +22,27 @@ export const command: Command = defineCommand({
   name: "evaluate",
   usage: "[MAP...] --truth BASE --lookups URIS",
   description: `
-Compares the answers of maps with what is held according to BASE. BASE is an
-index in any format that generate reads, or a map that is not compacted. Maps
-may be packed. The result for each map has lines, size, relative cost, and
+Compares the answers of maps, of text or packed, with what is held according to
+BASE: an index in any format that generate reads, or a map that is not
+compacted. Columns of the result:
 
   keys       the share of correct answers by key, which has no query
-  URIs       the share of correct answers by URI, as in the paper; needs an
-             index or a map with queries as BASE: other maps do not say which
-             URIs are held
-  hosts      the same, for keys whose host is held: the harder ones
+  URIs       the same by URI, as in the paper; needs an index as BASE, or a map
+             with queries
+  hosts      the same for keys whose host is held: the harder ones
   recall     the share of all held keys that the map reports present: always 1
   fresh      the share of later captures that the map already reports present
+  cost       lines per original of BASE, or per key if it does not count
+             originals
 
-Maps with queries are looked up with whole URIs, and evaluated by them in all
-columns.
+Lookups are URIs or SURTs, one per line; each counts once. A file of another
+kind, or an empty one, is refused. Exits with status 1 if a map loses something
+that is held.
 
-Relative cost is lines per original of BASE, or per key if it does not count
-originals; the output says which.
-
-Lookups are URIs or SURTs, one per line; each counts once. A file
-of another kind, or an empty one, is refused. Exits with status 1 if a map loses
-something that is held.
-
-With --as-of DATE, captures of the index BASE up to and including DATE are held.
-The share of later captures that maps made at that time report as present is
-given by month or year: how long a map stays fresh. Without maps, a map of all
-keys held at that time is measured. --lookups may be omitted. --future takes a
-list of URIs that were archived later; for URIs that never were, the share is
-one of wrong answers.
+With --as-of DATE, captures of the index BASE up to and including DATE are held,
+and later ones show by month or year how long maps of that date stay fresh;
+without maps, a map of all keys. --future takes a list of URIs that were
+archived later; for URIs that never were, the share is one of wrong answers.
 
 --sweep also creates maps from BASE and measures them: paper, all 36 pairs of
 weights of the paper's table; frontier, budgets from 0.1% to 50%, with --misses

@@ -47,17 +47,14 @@ anchor is another archive is ignored; use --for to request that one.
 The map is downloaded, assembled if it has pages, and checked before it replaces
 MAP. On any error the old map is kept, also if the new one has lost more than
 half of its mementos (--max-shrink). With -o, the next run asks whether the map
-has changed, and resumes an interrupted download. If the archive publishes a
-packed map, that is fetched; if it has both forms, text unless --packed is
-given.
+has changed, and resumes an interrupted download. Of two forms, text is fetched
+unless --packed is given.
 
 With --lookup nothing is downloaded: the URIs are looked up in the published map
-with a few range requests, and answered as by mementomap lookup. Of a packed
-map, only the head and the parts that the URIs need are read.
+with a few range requests, and answered as by mementomap lookup.
 
 Exit status: 0 if there is a map (and any URI is present), 1 if the archive
-publishes none (or no URI is present), 2 if it was refused or not reached.
-`,
+publishes none (or no URI is present), 2 if it was refused or not reached.`,
   options: OPTIONS,
   examples: {
     "keep the map of an archive up to date":

@@ -21,17 +21,14 @@ Creates a map from any index that an archive has: CDX (with the columns of its
 header line), CDXJ, ZipNum (the .idx file, or its folder), JSON responses of CDX
 servers, Parquet, WARC and WACZ files, or a list of SURTs or URIs. The format is
 detected from the content. Files may be compressed (gzip, zstd), sorted or
-unsorted, and may overlap. Without INPUT, or for -, reads standard input.
-
-Without an index, a map can be created from samples: access logs of a replay
-server, logs of the aggregator MemGator, and TimeMaps. Its counts end in +.
-
-Keys are made from the URIs; the key column counts only in rows without one.
+unsorted, and may overlap. From samples (access logs of a replay server, logs of
+MemGator, TimeMaps) the counts of the map end in +.
 
 The map has one row for each host and path, without queries, with its number of
 captures; with --queries, one row for each URI. It does not depend on the order
-of files, on threads, or on memory. Its header states when the index last
-changed, or SOURCE_DATE_EPOCH.
+of files, on threads, or on memory. Keys are made from the URIs; the key column
+counts only in rows without one. The header states when the index last changed,
+or SOURCE_DATE_EPOCH.
 
 MAP may be a map named with --add, which the result replaces, but no other
 input. An existing file that is not a map is kept, unless --force is given.`,

@@ -36,19 +36,16 @@ looked up before the file is written. Packed maps are accepted wherever a map is
 looked up, but cannot be merged, compacted or read as text: keep the map they
 are made from.
 
---max-bytes limits the size of the file. Rows are rolled up as far as needed,
-and the number of bits per row is chosen so that the fewest lookups are expected
-to be answered wrongly. The lookups to expect are estimated from the map, and
-more accurately with --misses: a list of lookups that were not held, or a
-MemGator log. Without a size, the file grows as long as it pays off: twice the
-bytes would correct less than 2 % of the lookups.
+--max-bytes limits the size of the file. Rows are rolled up and bits per row are
+chosen so that the fewest lookups are expected to be answered wrongly. The
+lookups to expect are estimated from the map, and more accurately with --misses:
+a list of lookups that were not held, or a MemGator log. Without a size, the
+file grows until twice the bytes would correct less than 2 % of the lookups.
 
-An index in any format that generate reads is first converted to a map, in
-scratch space (--tmp); with --queries, its queries are kept, so that the packed
-map distinguishes URIs that differ in their query. A map that is compressed or
-comes from standard input is also written to scratch space. The bytes depend
-neither on --memory nor on --threads, which are for reading an index.
-docs/packed.md specifies the file.`,
+An index in any format that generate reads is first converted to a map, with
+--queries to one with queries, in scratch space (--tmp); so is a map that is
+compressed or comes from standard input. The bytes do not depend on threads or
+on memory. docs/packed.md specifies the file.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k; with --bits, fewer rows."),

@@ -17,16 +17,14 @@ export const command: Command = defineCommand({
   usage: "[ID=]MAP...",
   description: `
 Serves the first map at /.well-known/mementomap and every map at /maps/ID, where
-ID defaults to the file name. Maps are sent whole, by ranges (Range), as gzip or
-zstd, or page by page (?page=N). /lookup?url=URI answers for one URI, a POST of
-lines to /lookup for many. / is a web interface; /health, /metrics and
-/openapi.json are also available.
+ID defaults to the file name: whole, by ranges, as gzip or zstd, or page by page
+(?page=N). /lookup?url=URI answers for one URI, a POST of lines to /lookup for
+many. / is a web interface; /health, /metrics and /openapi.json are also
+available.
 
-A packed map is served as it is: whole or by ranges, not compressed, without
-pages. With --packed, a text map has a packed form at the same URL, for clients
-that request its media type, application/vnd.mementomap.packed; lookups are
-answered from the text. If the packed map was made from that text, both are
-replaced together: a new version of one waits for the other.
+A packed map is served as it is. With --packed, a text map has a packed form at
+the same URL, for clients that request application/vnd.mementomap.packed. If it
+was made from that text, a new version of one waits for the other.
 
 When the file of a map is replaced, the server reads the new map while the old
 one is in use, and switches to it if it is valid; no request is lost. SIGHUP
@@ -34,11 +32,10 @@ checks the files immediately. Every option is also a setting, in a JSON file
 (--config) by its name, and in the environment, as MEMENTOMAP_PAGE_RECORDS for
 --page-records; the command line takes precedence over the environment, and the
 environment over the file. When it is stopped (Ctrl-C, SIGTERM), the server
-accepts no more requests, finishes those in progress, and exits with status 0.
+finishes requests in progress, and exits with status 0.
 
 The log on standard error has a line of JSON for each event; --access-log has
-the requests. The URL is written to standard output when the server is ready.
-`,
+the requests. The URL is written to standard output when the server is ready.`,
   options: {
     port: option.port("8080", "The port; 0 selects any free port."),
     host: HOST_OPTION,

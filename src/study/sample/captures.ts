@@ -89,7 +89,8 @@ const PERIODS = YEARS.map((row, i) => {
 
 /** The year in which a share of all captures ends, and the second; as many in each year as in the paper. */
 function timeAt(share: number): { year: YearRow; seconds: number } {
-  const { row, from, to, start, end } = PERIODS.findLast((period) => share >= period.from)!;
+  const { row, from, to, start, end } =
+    PERIODS.findLast((period) => share >= period.from) ?? PERIODS[0];
   return { year: row, seconds: Math.floor(start + ((share - from) / (to - from)) * (end - start)) };
 }
 
