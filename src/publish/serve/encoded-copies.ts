@@ -20,8 +20,7 @@ import { compressorFor } from "../../files/compress.ts";
 export class EncodedCopies {
   readonly #folder: string;
   readonly #keepsFiles: boolean;
-  readonly #made = new Map<string, Promise<Copy>>();
-  readonly #ready = new Map<string, Copy>();
+  readonly #copies = new Map<string, Copy>();
   readonly #stopping = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -33,19 +32,14 @@ export class EncodedCopies {
 
   /** The copy if it is ready now. */
   ready(plain: Representation, version: string, encoding: Encoding): Representation | undefined {
-    const copy = this.#ready.get(version + SUFFIXES[encoding]);
-    return copy === undefined ? undefined : encoded(plain, copy, version, encoding);
+    const body = this.#copies.get(version + SUFFIXES[encoding])?.ready;
+    return body && { ...plain, body, etag: etagOf(version, encoding), encoding };
   }
 
   async make(plain: Representation, version: string, encoding: Encoding): Promise<Representation> {
     const name = version + SUFFIXES[encoding];
-    let copy = this.#made.get(name);
-    if (copy === undefined) {
-      copy = this.#inTurn(() => this.#write(plain, name, encoding));
-      this.#made.set(name, copy);
-      copy.catch(() => this.#made.delete(name));
-    }
-    return encoded(plain, await copy, version, encoding);
+    const copy = this.#copies.get(name) ?? this.#begin(plain, name, encoding);
+    return { ...plain, body: await copy.made, etag: etagOf(version, encoding), encoding };
   }
 
   /** Gives up what is being made, and waits until nothing is. */
@@ -56,37 +50,36 @@ export class EncodedCopies {
 
   /** Closes the copies whose names begin with a version, and removes them unless files are kept. */
   async drop(version: string): Promise<void> {
-    for (const [name, copy] of this.#made) {
+    for (const [name, { made }] of this.#copies) {
       if (!name.startsWith(version)) continue;
-      this.#made.delete(name);
-      this.#ready.delete(name);
-      await copy.then(
-        async ({ source, path }) => {
-          await source.close();
-          if (!this.#keepsFiles) await rm(path, { force: true });
-        },
-        () => undefined, // reported to those who asked for it
-      );
+      this.#copies.delete(name);
+      const source = await made.catch(() => undefined); // reported to those who asked for it
+      await source?.close();
+      if (!this.#keepsFiles) await rm(join(this.#folder, name), { force: true });
     }
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(work);
-    this.#queue = turn.catch(() => undefined); // reported to those who asked for it
-    return turn;
+  /** One copy is made at a time. */
+  #begin(plain: Representation, name: string, encoding: Encoding): Copy {
+    const made = this.#queue.then(() => this.#open(plain, join(this.#folder, name), encoding));
+    const copy: Copy = { made, ready: undefined };
+    this.#copies.set(name, copy);
+    this.#queue = made.then(
+      (source) => (copy.ready = source),
+      () => this.#copies.delete(name), // reported to those who asked for it
+    );
+    return copy;
   }
 
-  async #write(plain: Representation, name: string, encoding: Encoding): Promise<Copy> {
+  /** Opens the copy of an earlier run, or makes it. */
+  async #open(plain: Representation, path: string, encoding: Encoding): Promise<FileSource> {
     checkSignal(this.#stopping.signal);
-    const path = join(this.#folder, name);
-    const kept = await FileSource.open(path).catch((error: unknown) => {
-      if (error instanceof Error && systemCode(error.cause) === "ENOENT") return undefined;
-      throw error;
-    });
-    const source = kept ?? (await this.#encode(plain, path, encoding));
-    const copy = { source, path };
-    this.#ready.set(name, copy);
-    return copy;
+    try {
+      return await FileSource.open(path);
+    } catch (error) {
+      if (!(error instanceof Error && systemCode(error.cause) === "ENOENT")) throw error;
+    }
+    return this.#encode(plain, path, encoding);
   }
 
   async #encode(plain: Representation, path: string, encoding: Encoding): Promise<FileSource> {
@@ -105,17 +98,8 @@ export class EncodedCopies {
 }
 
 interface Copy {
-  readonly source: FileSource;
-  readonly path: string;
-}
-
-function encoded(
-  plain: Representation,
-  { source }: Copy,
-  version: string,
-  encoding: Encoding,
-): Representation {
-  return { ...plain, body: source, etag: etagOf(version, encoding), encoding };
+  readonly made: Promise<FileSource>;
+  ready: FileSource | undefined;
 }
 
 const SUFFIXES: Readonly<Record<Encoding, string>> = { gzip: ".gz", zstd: ".zst" };
