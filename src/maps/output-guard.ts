@@ -116,7 +116,7 @@ async function guardFile(
   const fault = `already exists and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
   const advice =
     kind === "log" || kind === "learnt"
-      ? `name another file for ${kind === "log" ? "the log" : "--learnt"}`
+      ? `name another ${kind === "log" ? "file for the log" : "folder for --state"}`
       : "name the file to write behind the option, or replace this one with --force";
   throw refusal(path, `${fault}; ${advice}`);
 }

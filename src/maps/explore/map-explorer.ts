@@ -13,7 +13,7 @@ import {
   readableName,
   wildcardsAbove,
 } from "./key-node.ts";
-import { type FoundParts, listParts, searchParts, searchText } from "./part-search.ts";
+import { findParts, type FoundParts, searchText } from "./part-search.ts";
 import {
   type MapChild,
   mapChild,
@@ -128,24 +128,22 @@ export class MapExplorer {
     rows: number,
   ): Promise<Pick<MapSlice, "children" | "next" | "search">> {
     const { sort, limit, from, signal } = options;
-    const isLarge = this.#lists.isLarge(rows);
+    const key = typeof from === "number" ? undefined : from.key;
     if (options.search !== undefined) {
       if (typeof from === "number" && from !== 0) throw noPlace(String(from));
       const text = searchText(options.search);
       const maxBytes = this.#searchedBytes;
-      const place = { limit, from: typeof from === "number" ? undefined : from.key, signal };
-      const found = await searchParts(this.#rows, name, { text, maxBytes, ...place });
+      const place = { limit, from: key, signal };
+      const found = await findParts(this.#rows, name, { text, maxBytes, ...place });
       return { search: text, ...(await this.#slice(found, signal)) };
     }
+    const isLarge = this.#lists.isLarge(rows);
     if (isLarge && (sort === "key" || typeof from !== "number")) {
       // Behind those by captures come all others.
       const list = sort === "captures" ? (await this.#lists.of(name, rows)).children : [];
       const known = new Set(list.map(({ part }) => part.name));
-      const key = typeof from === "number" ? undefined : from.key;
-      return this.#slice(
-        await listParts(this.#rows, name, { limit, from: key, known, signal }),
-        signal,
-      );
+      const found = await findParts(this.#rows, name, { limit, from: key, known, signal });
+      return this.#slice(found, signal);
     }
     if (typeof from !== "number") throw noPlace(BY_KEY + (from.key ?? ""));
     const list = await this.#lists.of(name, rows);

@@ -58,53 +58,32 @@ interface PartOptions {
   readonly limit: number;
   /** The key to begin at, `next` of the parts before. */
   readonly from: string | undefined;
+  /** What names must have; without it the children of the node are listed. */
+  readonly text?: string | undefined;
+  /** Names to leave out. */
+  readonly known?: ReadonlySet<string> | undefined;
+  /** How much of the map to search for a text; default 16 MiB. */
+  readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Lists the children of a node in the order of the map, without those that are known. */
-export function listParts(
+/**
+ * Lists the children of a node in the order of the map, or the topmost parts below it whose names have a
+ * text: of those, a bounded piece of the map at a time.
+ */
+export async function findParts(
   rows: SummedRows,
   name: string,
-  options: PartOptions & { readonly known: ReadonlySet<string> },
+  { limit, from, text, known, maxBytes = MAX_SEARCHED_BYTES, signal }: PartOptions,
 ): Promise<FoundParts> {
-  const length = encoder.encode(name).length + 1;
-  const row = new Row();
-  return findParts(rows, name, options, (bytes, from) => {
-    for (let at = from; at < bytes.length; at = row.next) {
-      if (!rows.readRow(bytes, at, row) || isTotal(bytes, row)) continue;
-      return { start: at, end: row.keyEnd, length };
-    }
-    return undefined;
-  });
-}
-
-/** Finds the topmost parts below a node whose names have a text. Reads a bounded piece of the map. */
-export function searchParts(
-  rows: SummedRows,
-  name: string,
-  {
-    text,
-    maxBytes = MAX_SEARCHED_BYTES,
-    ...options
-  }: PartOptions & { readonly text: string; readonly maxBytes?: number | undefined },
-): Promise<FoundParts> {
-  const skipped = Math.max(0, encoder.encode(name).length - 1);
-  return findParts(rows, name, { ...options, maxBytes }, needle(encoder.encode(text), skipped));
-}
-
-async function findParts(
-  rows: SummedRows,
-  name: string,
-  options: PartOptions & {
-    readonly known?: ReadonlySet<string>;
-    readonly maxBytes?: number;
-  },
-  find: FindKey,
-): Promise<FoundParts> {
-  const { limit, from, known, maxBytes = Infinity, signal } = options;
+  const { length } = encoder.encode(name);
+  const find =
+    text === undefined
+      ? nextKey(rows, length + 1)
+      : needle(encoder.encode(text), Math.max(0, length - 1));
+  let left = text === undefined ? Infinity : maxBytes;
   const parts: Part[] = [];
   const begin = encoder.encode(from);
-  let left = maxBytes;
   for (const range of nodeRanges(name)) {
     const isBehind = (key: Uint8Array): boolean =>
       range.to !== undefined && compareBytes(key, range.to) >= 0;
@@ -141,6 +120,18 @@ async function findParts(
     }
   }
   return { parts, next: undefined };
+}
+
+/** Finds every key; the names of parts have at least `length` bytes of it. */
+function nextKey(rows: SummedRows, length: number): FindKey {
+  const row = new Row();
+  return (bytes, from) => {
+    for (let at = from; at < bytes.length; at = row.next) {
+      if (!rows.readRow(bytes, at, row) || isTotal(bytes, row)) continue;
+      return { start: at, end: row.keyEnd, length };
+    }
+    return undefined;
+  };
 }
 
 /** Finds keys that have a text behind their first `skipped` bytes. */
