@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ViewName, viewsOf } from "../src/page/page-data.ts";
-
 import { PAGE } from "./page-data.ts";
 import { type Address, hrefOf, navigate, onAddress, ownTarget, readAddress } from "./router.ts";
 import {
@@ -18,27 +17,22 @@ import { loadView, type View } from "./views.ts";
 
 /** The frame around all views: navigation, settings, and the view that the address names. */
 export function App(props: { readonly first: View; readonly address: Address }): JSX.Element {
-  const { first } = props;
   const [address, setAddress] = useState(props.address);
   // What the server rendered is in English.
   const [language, setLanguage] = useState<Language>("en");
-  useEffect(() => setLanguage(readLanguage()), []);
-  useEffect(() => onAddress(() => setAddress(readAddress(PAGE, window.location))), []);
+  useEffect(() => {
+    setLanguage(readLanguage());
+    return onAddress(() => setAddress(readAddress(PAGE, window.location)));
+  }, []);
   useEffect(() => {
     document.documentElement.lang = language;
-  }, [language]);
+    document.title = titleOf(address.view, PAGE.name, language);
+  }, [language, address.view]);
   return (
     <LanguageContext.Provider value={language}>
       <div onClick={follow}>
-        <Bar
-          current={address.view}
-          language={language}
-          onLanguage={(next) => {
-            storeLanguage(next);
-            setLanguage(next);
-          }}
-        />
-        <CurrentView address={address} first={first} />
+        <Bar current={address.view} onLanguage={setLanguage} />
+        <CurrentView address={address} first={props.first} />
         <Footer />
       </div>
     </LanguageContext.Provider>
@@ -54,28 +48,22 @@ function follow(event: MouseEvent): void {
   window.scrollTo(0, 0);
 }
 
-/** The view of the address; the last one stays while the next is loaded. */
+/** The view of the address, once it is loaded. */
 function CurrentView({ address, first }: { address: Address; first: View }): JSX.Element {
   const text = useText("shell");
-  const [shown, setShown] = useState<{ name: ViewName; View: View } | undefined>({
-    name: address.view,
-    View: first,
-  });
+  const { view, params } = address;
+  const [loaded, setLoaded] = useState({ view, View: first });
   const [hasFailed, setFailed] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const isFirst = useRef(true);
+  const isThere = loaded.view === view;
   useEffect(() => {
-    document.title = titleOf(address.view, PAGE.name, text.language);
-    if (isFirst.current) {
-      isFirst.current = false;
-      return undefined;
-    }
+    if (isThere) return undefined;
     let isGone = false;
-    loadView(address.view).then(
+    setFailed(false);
+    loadView(view).then(
       (View) => {
         if (isGone) return;
-        setFailed(false);
-        setShown({ name: address.view, View });
+        setLoaded({ view, View });
         // Screen readers begin at the new view.
         main.current?.focus({ preventScroll: true });
       },
@@ -86,20 +74,13 @@ function CurrentView({ address, first }: { address: Address; first: View }): JSX
     return () => {
       isGone = true;
     };
-  }, [address.view, text.language]);
-  const isThere = shown?.name === address.view;
+  }, [view]);
   return (
-    <main
-      ref={main}
-      id="view"
-      class={`frame view-${address.view}`}
-      tabIndex={-1}
-      aria-busy={!isThere}
-    >
-      {hasFailed ? (
+    <main ref={main} id="view" class={`frame view-${view}`} tabIndex={-1} aria-busy={!isThere}>
+      {isThere ? (
+        <loaded.View params={params} />
+      ) : hasFailed ? (
         <p role="alert">{text("failed")}</p>
-      ) : shown !== undefined && isThere ? (
-        <shown.View params={address.params} />
       ) : (
         <p class="hint">{text("loading")}</p>
       )}
@@ -108,10 +89,10 @@ function CurrentView({ address, first }: { address: Address; first: View }): JSX
 }
 
 function Bar(props: {
-  current: ViewName;
-  language: Language;
-  onLanguage: (language: Language) => void;
+  readonly current: ViewName;
+  readonly onLanguage: (language: Language) => void;
 }): JSX.Element {
+  const { current, onLanguage } = props;
   const text = useText("shell");
   return (
     <header class="bar">
@@ -128,13 +109,13 @@ function Bar(props: {
             <a
               key={view}
               href={hrefOf(PAGE, view)}
-              aria-current={view === props.current ? "page" : undefined}
+              aria-current={view === current ? "page" : undefined}
             >
               {text(view)}
             </a>
           ))}
         </nav>
-        <Settings language={props.language} onLanguage={props.onLanguage} />
+        <Settings onLanguage={onLanguage} />
       </div>
     </header>
   );
@@ -142,23 +123,24 @@ function Bar(props: {
 
 const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: "English", de: "Deutsch" };
 
-function Settings(props: {
-  language: Language;
-  onLanguage: (language: Language) => void;
-}): JSX.Element {
+function Settings({ onLanguage }: { onLanguage: (language: Language) => void }): JSX.Element {
   const text = useText("shell");
   const [theme, setTheme] = useState<Theme>("system");
   useEffect(() => setTheme(readTheme()), []);
-  const change = (next: Theme): void => {
+  const changeTheme = (next: Theme): void => {
     storeTheme(next);
     setTheme(next);
+  };
+  const changeLanguage = (next: Language): void => {
+    storeLanguage(next);
+    onLanguage(next);
   };
   return (
     <div class="settings-bar" role="group" aria-label={text("settings")}>
       <select
         aria-label={text("theme")}
         value={theme}
-        onChange={({ currentTarget }) => change(currentTarget.value as Theme)}
+        onChange={({ currentTarget }) => changeTheme(currentTarget.value as Theme)}
       >
         {THEMES.map((each) => (
           <option key={each} value={each}>
@@ -168,8 +150,8 @@ function Settings(props: {
       </select>
       <select
         aria-label={text("language")}
-        value={props.language}
-        onChange={({ currentTarget }) => props.onLanguage(currentTarget.value as Language)}
+        value={text.language}
+        onChange={({ currentTarget }) => changeLanguage(currentTarget.value as Language)}
       >
         {LANGUAGES.map((each) => (
           <option key={each} value={each} lang={each}>

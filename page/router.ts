@@ -18,14 +18,9 @@ export function readAddress(
   location: { pathname: string; search: string },
 ): Address {
   const params = new URLSearchParams(location.search);
-  if (page.service === "static") {
-    const named = params.get("view");
-    return { view: VIEWS.find((view) => view === named) ?? "search", params };
-  }
-  const path = location.pathname.startsWith(page.base)
-    ? location.pathname.slice(page.base.length)
-    : location.pathname;
-  const name = path.slice(1);
+  const { pathname } = location;
+  const below = pathname.startsWith(page.base) ? pathname.slice(page.base.length) : pathname;
+  const name = page.service === "static" ? params.get("view") : below.slice(1);
   return { view: VIEWS.find((view) => view === name) ?? "search", params };
 }
 
@@ -69,12 +64,8 @@ export function ownTarget(event: MouseEvent, page: PageData): string | undefined
     return undefined;
   }
   const url = new URL(link.href);
-  if (
-    url.origin !== window.location.origin ||
-    link.getAttribute("href")?.startsWith("#") === true
-  ) {
-    return undefined;
-  }
+  const isHere = link.getAttribute("href")?.startsWith("#") === true;
+  if (isHere || url.origin !== window.location.origin) return undefined;
   const isView =
     page.service === "static"
       ? url.pathname === window.location.pathname

@@ -62,7 +62,7 @@ function PublishedMap({ map }: { readonly map: MapInfo }): JSX.Element {
           <PlainText value={publishedName(map)} />
           {map.isPacked && <span class="badge calm">{text("packed")}</span>}
         </h2>
-        <p class="map-links">
+        <p class="flow">
           <a href={hrefOf(PAGE, "explore", { map: map.id })}>{text("explore")}</a>
           <a href={map.href} download={`mementomap.${map.isPacked ? "packed" : "ukvs"}`}>
             {text("download")}

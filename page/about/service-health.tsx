@@ -24,14 +24,14 @@ export function ServiceHealth(): JSX.Element {
   const rows = Object.entries(settings);
   return (
     <>
-      <div class="about-head">
+      <div class="card-head about-head">
         <div>
           <h1>{text.count("archives", archives.length)}</h1>
           <p class="lede">
             {text(routingKey(health))} {text("up", { time: text.duration(uptimeSeconds * 1000) })}
           </p>
         </div>
-        <p class={`live ${isAway ? "is-away" : ""}`} role={isAway ? "alert" : undefined}>
+        <p class={`live hint ${isAway ? "is-away" : ""}`} role={isAway ? "alert" : undefined}>
           {text(isAway ? "away" : "liveAt", { time })}
         </p>
       </div>

@@ -57,10 +57,10 @@ export function OverlapChart({ comparison, nameOf }: ComparedProps): JSX.Element
                 <td class="number">{text.number(line.count)}</td>
                 <td class="bar-cell">
                   <Bar share={line.count / most} />
-                  <span class="bar-note">
+                  <small>
                     {text.percent(line.count / Math.max(1, count))}
                     {line.differing > 0 && `, ${text("differing", { count: line.differing })}`}
-                  </span>
+                  </small>
                 </td>
               </tr>
             ))}

@@ -93,7 +93,7 @@ function Crumbs({ slice, ...place }: PlaceProps & { readonly slice: MapSlice }):
   return (
     <>
       <nav class="crumbs" aria-label={text("path")}>
-        <ol class="plain-list">
+        <ol class="plain-list flow tight">
           {slice.above.map((part) => (
             <li key={part.prefix}>
               <PartLink {...place} prefix={part.prefix}>
@@ -105,11 +105,11 @@ function Crumbs({ slice, ...place }: PlaceProps & { readonly slice: MapSlice }):
         </ol>
       </nav>
       {slice.prefix !== "" && (
-        <dl class="names">
+        <dl class="names hint flow">
           {names.map(([name, value]) => (
-            <div key={name}>
+            <div key={name} class="flow tight">
               <dt>{name}</dt>
-              <dd>
+              <dd class="plain-list">
                 <code dir="ltr">{shortened(value, 300)}</code>
               </dd>
             </div>
@@ -126,6 +126,7 @@ function SliceFacts({ slice }: { readonly slice: MapSlice }): JSX.Element {
   return (
     <>
       <Facts
+        class="box"
         facts={[
           [text("captures"), countText(slice, text)],
           [text("rows"), text.number(slice.rows)],
@@ -182,7 +183,7 @@ function foundText(slice: MapSlice, search: string, text: Text<"explore">): stri
 function Legend(): JSX.Element {
   const text = useText("explore");
   return (
-    <p class="shades">
+    <p class="shades hint flow">
       <span class="visually-hidden">{text("legend")}: </span>
       <span>
         {text("legendKept")}{" "}

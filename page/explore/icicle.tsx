@@ -54,7 +54,7 @@ export function Icicle(props: {
     event.preventDefault();
   };
   return (
-    <div class="icicle" ref={box}>
+    <div class="icicle box" ref={box}>
       <svg
         width={width}
         height={height}

@@ -33,10 +33,10 @@ export function PartTable(
       cell: (part) => {
         const label = (
           <>
-            <bdi dir="ltr" class="part-name" title={part.prefix}>
+            <bdi dir="ltr" class="part-name cut" title={part.prefix}>
               {shortened(isWhole ? readable(part.url) : partLabel(part), 160)}
             </bdi>
-            <span class="part-kind">{text(`kind-${part.kind}`)}</span>
+            <small class="part-kind cut">{text(`kind-${part.kind}`)}</small>
           </>
         );
         if (!part.hasChildren) return <span class="part-cell">{label}</span>;
@@ -66,6 +66,7 @@ export function PartTable(
     <Table
       class={`parts ${isWhole ? "whole" : ""}`}
       label={text("tableLabel")}
+      isBoxed
       columns={columns}
       rows={
         value === undefined

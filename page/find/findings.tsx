@@ -19,7 +19,7 @@ export function Summary({ findings }: { readonly findings: readonly Finding[] })
     ["not-known", "sumUnknown"],
   ] as const;
   return (
-    <ul class="summary plain-list">
+    <ul class="summary headline plain-list flow">
       {stems.map(([verdict, stem]) => {
         const count = findings.filter((each) => each.verdict === verdict).length;
         return count === 0 ? null : (
@@ -46,7 +46,7 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
           [timeMap, text("timemap")],
         ] as const;
         return (
-          <li key={id} class={`finding tone-${verdict}`}>
+          <li key={id} class={`finding box tone-${verdict}`}>
             <div class="card-head">
               <h3>
                 <PlainText value={name} />
@@ -55,7 +55,7 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
             </div>
             <p>{sentenceOf(finding, text)}</p>
             {key !== undefined && (
-              <p class="decided-by">
+              <p class="hint">
                 {text("decided")}{" "}
                 <code>
                   <PlainText value={`${key} ${frequency}`.trim()} />
@@ -63,11 +63,11 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
               </p>
             )}
             {why !== undefined && (
-              <p class="decided-by">
+              <p class="hint">
                 <PlainText value={why} />
               </p>
             )}
-            <p class="finding-links">
+            <p class="finding-links flow">
               {links.map(
                 ([href, words]) =>
                   href !== undefined && (
@@ -77,7 +77,7 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
                   ),
               )}
               {decision !== undefined && (
-                <span class="asked-note">{text(decision.asked ? "wouldAsk" : "wouldSkip")}</span>
+                <small>{text(decision.asked ? "wouldAsk" : "wouldSkip")}</small>
               )}
             </p>
           </li>
@@ -148,7 +148,7 @@ export function Legend(): JSX.Element {
   return (
     <dl class="verdict-legend">
       {VERDICTS.map((verdict) => (
-        <div key={verdict}>
+        <div key={verdict} class="flow">
           <dt>
             <VerdictBadge verdict={verdict} />
           </dt>

@@ -8,17 +8,18 @@ import { openFile, type PageMap } from "./map-list.ts";
 export function OpenMaps(props: {
   readonly onOpened: (map: PageMap) => void;
   /** A large field where there is nothing else to see. */
-  readonly isLarge?: boolean | undefined;
+  readonly isLarge?: boolean;
 }): JSX.Element {
   const text = useText("maps");
   const { isLarge = false } = props;
-  const { state, isOver, take } = useDroppedFiles(props.onOpened);
+  const { opening, fault, open } = useOpening(props.onOpened);
+  const isOver = useDropped(open);
   const input = useRef<HTMLInputElement>(null);
   return (
     <div class={`open-maps ${isLarge ? "large" : ""} ${isOver ? "over" : ""}`}>
       {isLarge && (
         <>
-          <p class="drop-title">{text("drop")}</p>
+          <p class="headline">{text("drop")}</p>
           <p class="hint">{text("dropHint")}</p>
         </>
       )}
@@ -33,87 +34,75 @@ export function OpenMaps(props: {
         tabIndex={-1}
         aria-label={text("open")}
         onChange={({ currentTarget }) => {
-          take(currentTarget.files);
+          open(currentTarget.files);
           currentTarget.value = "";
         }}
       />
       {isOver && !isLarge && <p class="drop-here">{text("drop")}</p>}
-      <p class="drop-state" role="status">
-        {state?.kind === "opening" && (
+      <p class="drop-state hint" role="status">
+        {opening !== undefined && (
           <>
-            {text("opening", {
-              name: visible(state.name),
-              percent: text.share(state.progress),
-            })}{" "}
-            <progress value={state.progress} aria-label={visible(state.name)} />
+            {text("opening", { name: opening.name, percent: text.share(opening.progress) })}{" "}
+            <progress value={opening.progress} aria-label={opening.name} />
           </>
         )}
-        {state?.kind === "failed" && (
-          <span class="fault">
-            {text("failed", { name: visible(state.name), reason: visible(state.reason) })}
-          </span>
-        )}
+        {fault !== undefined && <span class="fault">{text("failed", fault)}</span>}
       </p>
     </div>
   );
 }
 
-type State =
-  | { readonly kind: "opening"; readonly name: string; readonly progress: number }
-  | { readonly kind: "failed"; readonly name: string; readonly reason: string };
-
-function useDroppedFiles(onOpened: (map: PageMap) => void): {
-  readonly state: State | undefined;
-  readonly isOver: boolean;
-  readonly take: (files: FileList | null) => void;
+/** Opens files one after the other, until one cannot be opened. */
+function useOpening(onOpened: (map: PageMap) => void): {
+  readonly opening: { readonly name: string; readonly progress: number } | undefined;
+  readonly fault: { readonly name: string; readonly reason: string } | undefined;
+  readonly open: (files: FileList | null) => void;
 } {
-  const [state, setState] = useState<State>();
-  const [isOver, setOver] = useState(false);
+  const [opening, setOpening] = useState<{ name: string; progress: number }>();
+  const [fault, setFault] = useState<{ name: string; reason: string }>();
   const call = useRef(onOpened);
   call.current = onOpened;
-  const take = (files: FileList | null): void => {
-    const all = Array.from(files ?? []);
-    const open = async (): Promise<void> => {
-      for (const file of all) {
-        const { name } = file;
-        setState({ kind: "opening", name, progress: 0 });
-        try {
-          const map = await openFile(file, (progress) =>
-            setState({ kind: "opening", name, progress }),
-          );
-          setState(undefined);
-          call.current(map);
-        } catch (error) {
-          setState({ kind: "failed", name, reason: error instanceof Error ? error.message : "" });
-          return;
-        }
+  const open = async (files: readonly File[]): Promise<void> => {
+    setFault(undefined);
+    for (const file of files) {
+      const name = visible(file.name);
+      try {
+        call.current(await openFile(file, (progress) => setOpening({ name, progress })));
+      } catch (error) {
+        setFault({ name, reason: visible(error instanceof Error ? error.message : "") });
+        break;
       }
-    };
-    void open();
+    }
+    setOpening(undefined);
   };
+  return { opening, fault, open: (files) => void open(Array.from(files ?? [])) };
+}
+
+/** Takes files that are dropped on the page; gives whether some are over it. */
+function useDropped(onDrop: (files: FileList) => void): boolean {
+  const [isOver, setOver] = useState(false);
   useEffect(() => {
-    const over = (event: DragEvent): void => {
+    const stop = new AbortController();
+    const listen = (
+      type: "dragover" | "dragleave" | "drop",
+      on: (event: DragEvent) => void,
+    ): void => window.addEventListener(type, on, stop);
+    listen("dragover", (event) => {
       if (event.dataTransfer?.types.includes("Files") !== true) return;
       event.preventDefault();
       setOver(true);
-    };
-    const leave = (event: DragEvent): void => {
-      if (event.relatedTarget === null) setOver(false);
-    };
-    const drop = (event: DragEvent): void => {
+    });
+    listen("dragleave", ({ relatedTarget }) => {
+      if (relatedTarget === null) setOver(false);
+    });
+    listen("drop", (event) => {
       setOver(false);
-      if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
+      const { files } = event.dataTransfer ?? {};
+      if (files === undefined || files.length === 0) return;
       event.preventDefault();
-      take(event.dataTransfer.files);
-    };
-    window.addEventListener("dragover", over);
-    window.addEventListener("dragleave", leave);
-    window.addEventListener("drop", drop);
-    return () => {
-      window.removeEventListener("dragover", over);
-      window.removeEventListener("dragleave", leave);
-      window.removeEventListener("drop", drop);
-    };
+      onDrop(files);
+    });
+    return () => stop.abort();
   }, []);
-  return { state, isOver, take };
+  return isOver;
 }

@@ -93,30 +93,28 @@ async function fetched(address: string, progress: Progress): Promise<File> {
     throw new Error(`${address}: ${response.status} ${response.statusText}`);
   }
   const all = Number(response.headers.get("content-length") ?? 0);
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  for await (const chunk of counting(response.body, all, progress)) {
-    parts.push(new Uint8Array(chunk));
-  }
-  return new File(parts, decodeURIComponent(address.slice(address.lastIndexOf("/") + 1)));
+  const blob = await blobOf(counting(response.body, all, progress));
+  return new File([blob], decodeURIComponent(address.slice(address.lastIndexOf("/") + 1)));
 }
 
-/** What a compressed file holds, as a blob: browsers keep large ones outside of memory. */
 async function decompressed(file: File, progress: Progress): Promise<Blob> {
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   if (recognizeCompression(head) === undefined) return file;
   const stored = counting(file.stream(), file.size, progress);
-  const blobs: Blob[] = [];
-  let parts: Uint8Array<ArrayBuffer>[] = [];
-  let held = 0;
-  for await (const chunk of WEB.decompress(stored, file.name)) {
-    parts.push(new Uint8Array(chunk));
-    held += chunk.length;
-    if (held < 2 ** 24) continue;
-    blobs.push(new Blob(parts));
-    parts = [];
-    held = 0;
-  }
-  return new Blob([...blobs, ...parts]);
+  return blobOf(WEB.decompress(stored, file.name));
+}
+
+/** Browsers keep large blobs outside of memory. */
+function blobOf(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+  return new Response(stream).blob();
 }
 
 /** The first half of the work is to bring a file. */

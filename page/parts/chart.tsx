@@ -21,7 +21,7 @@ export function Chart(props: {
     >
       {/* Drawn by our own functions, which escape all text. */}
       <div dangerouslySetInnerHTML={{ __html: drawingHtml(props.drawing, props.label) }} />
-      <p class="chart-tip" aria-hidden="true">
+      <p class="chart-tip hint" aria-hidden="true">
         {tip}
       </p>
     </figure>

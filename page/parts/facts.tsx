@@ -4,10 +4,13 @@ import type { JSX } from "preact";
 export type Fact = readonly [name: string, value: string, note?: string];
 
 /** Values with their names above them. */
-export function Facts({ facts }: { readonly facts: readonly Fact[] }): JSX.Element {
+export function Facts(props: {
+  readonly facts: readonly Fact[];
+  readonly class?: string;
+}): JSX.Element {
   return (
-    <dl class="facts">
-      {facts.map(([name, value, note = ""]) => (
+    <dl class={`facts ${props.class ?? ""}`}>
+      {props.facts.map(([name, value, note = ""]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>

@@ -11,7 +11,7 @@ export function CardSwitch<Value extends string>(props: {
   return (
     <div class="card-head">
       <h2>{title}</h2>
-      <div class="switch" role="group" aria-label={title}>
+      <div class="flow tight" role="group" aria-label={title}>
         {choices.map(([each, words]) => (
           <button
             key={each}

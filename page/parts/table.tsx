@@ -19,6 +19,8 @@ export interface TableOrder {
 export function Table<Row>(props: {
   readonly class?: string;
   readonly label?: string;
+  /** Whether the box has a border. */
+  readonly isBoxed?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly order?: TableOrder;
@@ -56,7 +58,12 @@ export function Table<Row>(props: {
   );
   if (label === undefined) return table;
   return (
-    <div class="scroller" tabIndex={0} role="region" aria-label={label}>
+    <div
+      class={`scroller ${props.isBoxed === true ? "box" : ""}`}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
       {table}
     </div>
   );
@@ -68,25 +75,18 @@ function Heading(props: {
   readonly order: TableOrder | undefined;
 }): JSX.Element {
   const { name, style, order } = props;
-  if (order === undefined) {
-    return (
-      <th scope="col" class={style}>
-        {name}
-      </th>
-    );
-  }
-  const { isUp, onSort } = order;
-  const isSorted = order.name === name;
+  const isSorted = order?.name === name;
+  const direction = order?.isUp === true ? "ascending" : "descending";
   return (
-    <th
-      scope="col"
-      class={style}
-      aria-sort={isSorted ? (isUp ? "ascending" : "descending") : undefined}
-    >
-      <button type="button" class="sorter" onClick={() => onSort(name)}>
-        {name}
-        <span aria-hidden="true">{isSorted ? (isUp ? " ↑" : " ↓") : ""}</span>
-      </button>
+    <th scope="col" class={style} aria-sort={isSorted ? direction : undefined}>
+      {order === undefined ? (
+        name
+      ) : (
+        <button type="button" class="sorter" onClick={() => order.onSort(name)}>
+          {name}
+          <span aria-hidden="true">{isSorted ? (order.isUp ? " ↑" : " ↓") : ""}</span>
+        </button>
+      )}
     </th>
   );
 }

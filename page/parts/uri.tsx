@@ -2,12 +2,15 @@ import type { JSX } from "preact";
 import { useText } from "../text.ts";
 import { type Piece, pieces, uriText } from "./uri-text.ts";
 
-/** A URI as it is, and readable below where that says more. It never runs into what is beside it. */
-function Uri({ value }: { readonly value: string }): JSX.Element {
+/** A URI below the box it was typed in, where there is more to say about it than it says itself. */
+export function UriNote({ value }: { readonly value: string }): JSX.Element | null {
   const text = useText("parts");
   const { raw, readable, mixed } = uriText(value);
+  if (readable === undefined && mixed === undefined && raw.every(({ isMark }) => !isMark)) {
+    return null;
+  }
   return (
-    <span class="uri">
+    <p class="uri-note">
       <bdi class="uri-raw" dir="ltr">
         <Pieces all={raw} />
       </bdi>
@@ -24,19 +27,6 @@ function Uri({ value }: { readonly value: string }): JSX.Element {
           {text("mixed", { label: mixed.label, scripts: mixed.scripts.join(", ") })}
         </span>
       )}
-    </span>
-  );
-}
-
-/** A URI below the box it was typed in, where there is more to say about it than it says itself. */
-export function UriNote({ value }: { readonly value: string }): JSX.Element | null {
-  const { raw, readable, mixed } = uriText(value);
-  if (readable === undefined && mixed === undefined && raw.every(({ isMark }) => !isMark)) {
-    return null;
-  }
-  return (
-    <p class="uri-note">
-      <Uri value={value} />
     </p>
   );
 }

@@ -50,7 +50,7 @@ function Rows({ archives, state, counts, hidden, onToggle, chosen }: RowsProps):
           <li key={id} class={`archive-row is-${status}`}>
             <span class="archive-name">
               {count > 0 ? (
-                <label>
+                <label class="flow tight">
                   <input
                     type="checkbox"
                     checked={!hidden.has(id)}

@@ -20,7 +20,7 @@ export function Downloads(props: {
     URL.revokeObjectURL(url);
   };
   return (
-    <p class="downloads">
+    <p class="downloads flow">
       <span>{text("download")}</span>
       {["link", "json", "cdxj"].map((format) => (
         <a

@@ -48,7 +48,7 @@ export function MementoRows(props: {
   return (
     <div
       ref={box}
-      class="rows"
+      class="rows box"
       role="listbox"
       aria-label={text("list")}
       aria-activedescendant={`memento-${place}`}
@@ -75,7 +75,7 @@ export function MementoRows(props: {
               <time dateTime={new Date(memento.time).toISOString()}>
                 {text.moment(memento.time)}
               </time>
-              <span class="row-archive">
+              <span class="row-archive cut">
                 <PlainText value={nameOf(memento.archive)} />
               </span>
             </div>

@@ -51,7 +51,7 @@ export function Progress({ stream }: { readonly stream: MementoStream }): JSX.El
   ];
   return (
     <>
-      <p role="status" class="progress-line">
+      <p role="status" class="progress-line headline">
         {archives.length === 0 && state === "asking" ? text("asking") : parts.join(" · ")}
       </p>
       <progress

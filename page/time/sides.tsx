@@ -23,7 +23,7 @@ export function Sides(props: {
           const title = `${nameOf(memento.archive)}, ${moment}`;
           return (
             <figure key={memento.uri}>
-              <figcaption>
+              <figcaption class="flow">
                 <strong>
                   <PlainText value={nameOf(memento.archive)} />
                 </strong>
@@ -36,6 +36,7 @@ export function Sides(props: {
                 </button>
               </figcaption>
               <iframe
+                class="box"
                 src={webUri(memento.uri)}
                 title={title}
                 sandbox="allow-scripts"

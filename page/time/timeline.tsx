@@ -91,8 +91,8 @@ export function Timeline(props: {
   return (
     <>
       {memento !== undefined && (
-        <section class="card chosen" aria-label={text("chosen")}>
-          <div class="chosen-date">
+        <section class="card flow chosen" aria-label={text("chosen")}>
+          <div class="chosen-date flow tight">
             <label for="at">{text("chosen")}</label>
             <input
               id="at"
@@ -104,14 +104,14 @@ export function Timeline(props: {
             />
           </div>
           <p class="chosen-memento">
-            <time dateTime={new Date(memento.time).toISOString()}>
+            <time class="headline" dateTime={new Date(memento.time).toISOString()}>
               {text.moment(memento.time)} UTC
             </time>
             <span>
               <PlainText value={nameOf(memento.archive)} />
             </span>
           </p>
-          <div class="chosen-actions">
+          <div class="chosen-actions flow tight">
             {step(place - 1, `← ${text("previous")}`)}
             {step(place + 1, `${text("next")} →`)}
             <a class="button" href={webUri(memento.uri)} rel="noreferrer">
@@ -172,7 +172,7 @@ export function Timeline(props: {
               <h2>
                 {text("calendar")} {year}
               </h2>
-              <div class="switch">
+              <div class="flow tight">
                 {toYear(year - 1, text("earlier"), "←")}
                 {toYear(year + 1, text("later"), "→")}
               </div>
@@ -210,9 +210,7 @@ function Overview(props: {
   const most = Math.max(...all);
   return (
     <>
-      <p class="strip-most">
-        {text(span.isQuarters ? "mostQuarter" : "mostMonth", { count: most })}
-      </p>
+      <p class="hint">{text(span.isQuarters ? "mostQuarter" : "mostMonth", { count: most })}</p>
       <Strip
         counts={all}
         most={most}

@@ -27,10 +27,10 @@ export default function Compare({ params }: ViewProps): JSX.Element {
     <>
       <h1>{text("title")}</h1>
       <p class="lede">{text("lede")}</p>
-      <fieldset class="chooser">
+      <fieldset class="card flow chooser">
         <legend>{text("choose")}</legend>
         {maps.map((map) => (
-          <label key={map.id}>
+          <label key={map.id} class="flow tight">
             <input
               type="checkbox"
               checked={chosen.includes(map)}

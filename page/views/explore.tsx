@@ -24,9 +24,9 @@ export default function Explore({ params }: ViewProps): JSX.Element {
     <>
       <h1>{text("title")}</h1>
       <p class="lede">{text("lede")}</p>
-      <div class="map-bar">
+      <div class="map-bar flow">
         {maps.length > 0 && (
-          <label>
+          <label class="flow tight">
             {text("map")}
             <select
               value={map?.id ?? ""}

@@ -180,7 +180,7 @@ function AtHand({ maps }: { readonly maps: readonly PageMap[] }): JSX.Element | 
         {all.map((each) => {
           const name = <PlainText value={each.name} />;
           return (
-            <li key={each.id}>
+            <li key={each.id} class="flow">
               {"hasMap" in each ? (
                 name
               ) : (

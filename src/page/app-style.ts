@@ -39,10 +39,13 @@ a.button { border-color: var(--accent); background: var(--accent); color: var(--
 .text-button { padding: 0; border: 0; background: none; color: var(--accent); font: inherit; text-decoration: underline; text-underline-offset: .15em; }
 .card-head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .75rem; }
 .card-head h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .7rem; margin: 0; overflow-wrap: anywhere; }
-.switch { display: flex; flex-wrap: wrap; gap: .4rem; }
+.flow { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem 1rem; margin: 0; }
+.flow.tight { gap: .4rem; }
+.headline { margin: 0; font: 600 var(--text-l)/1.4 var(--serif); }
+.cut { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.box { border: 1px solid var(--line); border-radius: var(--radius-s); background: var(--card); }
 .scroller:focus-visible, .rows:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
-.uri-note { margin: .2rem 0 .7rem; color: var(--soft); font-size: var(--text-s); }
-.uri { overflow-wrap: anywhere; }
+.uri-note { margin: .2rem 0 .7rem; color: var(--soft); font-size: var(--text-s); overflow-wrap: anywhere; }
 .uri-raw, .uri-readable bdi { font-family: var(--mono); font-size: .95em; }
 .uri-raw { color: var(--ink); }
 .uri-readable { display: block; }

@@ -25,13 +25,15 @@ form input { flex: 1 1 16rem; min-width: 0; padding: .7rem .85rem; border: 1px s
 button { flex: 0 0 auto; padding: .7rem 1.4rem; border: 0; border-radius: var(--radius-s); background: var(--accent); color: var(--accent-ink); font: 600 1rem var(--sans); cursor: pointer; }
 button:hover { filter: brightness(1.1); }
 .hint { margin: .6rem 0 0; color: var(--soft); font-size: var(--text-s); }
+.hint:empty { display: none; }
+small { color: var(--soft); }
 .yes { background: var(--yes-paper); color: var(--yes); }
 .no { background: var(--no-paper); color: var(--no); }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: 1rem 1.5rem; margin: 0; }
 .facts div { min-width: 0; }
 .facts dt { color: var(--soft); font-size: var(--text-s); }
 .facts dd { margin: 0; font: 600 1.45rem/1.35 var(--serif); font-variant-numeric: lining-nums; overflow-wrap: anywhere; }
-.facts small { display: block; color: var(--soft); font: 400 var(--text-xs)/1.4 var(--sans); }
+.facts small { display: block; font: 400 var(--text-xs)/1.4 var(--sans); }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1.25rem; align-items: start; margin: 0 0 1.25rem; }
 .columns > * { min-width: 0; }
 .columns > .card, .columns .card:last-child { margin-bottom: 0; }
