@@ -1,7 +1,5 @@
-import { renderToString } from "preact-render-to-string";
 import type { PageData, PageServer, ViewName } from "../src/page/page-data.ts";
-import { App } from "./app.tsx";
-import { titleOf } from "./text.ts";
+import { renderDocument } from "./document.tsx";
 import { setPage } from "./page-data.ts";
 import { type Address, readAddress } from "./router.ts";
 import * as about from "./views/about.tsx";
@@ -18,15 +16,14 @@ function addressOf(page: PageData, target: string): Address {
   return readAddress(page, { pathname, search: `?${query}` });
 }
 
-export const needsOf: PageServer["needsOf"] = (page, target) => {
+export const prepare: PageServer["prepare"] = (site, target) => {
+  const page = { ...site, answers: {} };
   const { view, params } = addressOf(page, target);
-  return MODULES[view].needs?.(params) ?? [];
+  return { view, paths: MODULES[view].needs?.(params) ?? [] };
 };
 
 /** Rendering never waits: pages do not mix. */
-export const render: PageServer["render"] = (page, target) => {
+export const render: PageServer["render"] = (page, target, head) => {
   const address = addressOf(page, target);
-  const { view } = address;
-  const html = renderToString(<App first={MODULES[view].default} address={address} />);
-  return { title: titleOf(view, page.name), html, view };
+  return renderDocument(page, { view: MODULES[address.view].default, address }, head);
 };

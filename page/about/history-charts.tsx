@@ -136,7 +136,6 @@ function HistoryTable({ counts, span }: SpanProps): JSX.Element {
     <details>
       <summary>{text("table")}</summary>
       <Table
-        class="history"
         label={text("table")}
         rows={places.toReversed()}
         columns={[
@@ -170,11 +169,7 @@ export function Learnt({ learning }: { readonly learning: LearningReport }): JSX
           [text("promisedRecall"), text.percent(promised)],
         ]}
       />
-      {spared.length > 0 && (
-        <div class="chart-half">
-          <Chart drawing={drawing} label={text("learntHint")} />
-        </div>
-      )}
+      {spared.length > 0 && <Chart drawing={drawing} label={text("learntHint")} />}
       <p class="hint">{text("learntHint")}</p>
     </section>
   );

@@ -24,7 +24,7 @@ export function ServiceHealth(): JSX.Element {
   const rows = Object.entries(settings);
   return (
     <>
-      <div class="card-head about-head">
+      <div class="card-head">
         <div>
           <h1>{text.count("archives", archives.length)}</h1>
           <p class="lede">

@@ -68,7 +68,7 @@ export function Explorer(
         <div class="listing">
           <PartTable parts={slice.children} isWhole={search !== ""} hrefOf={hrefOf} onGo={go} />
           {slice.next !== null && (
-            <p class="more">
+            <p class="more hint">
               <button type="button" class="quiet" disabled={isLoading} onClick={more}>
                 {text("more")}
               </button>

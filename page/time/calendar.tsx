@@ -67,7 +67,7 @@ export function Calendar(props: {
       const column = ((new Date(first * DAY_MS).getUTCDay() + 6) % 7) + 1;
       return (
         <div key={month} class="month">
-          <h3>{text.month(first * DAY_MS)}</h3>
+          <h3 class="hint">{text.month(first * DAY_MS)}</h3>
           <div class="days">
             {text.weekdays.map((name, index) => (
               <span key={`w${index}`} class="weekday" aria-hidden="true">

@@ -56,7 +56,7 @@ export function MementoRows(props: {
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
       onKeyDown={move}
     >
-      <div class="rows-all" style={{ height: `${length * ROW}px` }}>
+      <div style={{ height: `${length * ROW}px` }}>
         {mementos.slice(first, last).map((memento, i) => {
           const each = first + i;
           return (

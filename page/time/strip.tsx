@@ -54,7 +54,7 @@ export function Years(props: { readonly from: number; readonly until: number }):
   const [first = 0, end = 0] = [props.from, props.until].map((at) => new Date(at).getUTCFullYear());
   const step = Math.max(1, Math.ceil((end - first) / 8));
   return (
-    <div class="years" aria-hidden="true">
+    <div class="years hint" aria-hidden="true">
       {Array.from({ length: end - first }, (_, i) => (
         <span key={i}>{i % step === 0 ? first + i : ""}</span>
       ))}

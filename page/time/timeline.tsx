@@ -125,7 +125,7 @@ export function Timeline(props: {
       )}
       <section class="card" aria-label={text("archives")}>
         {memento !== undefined && (
-          <div class="overview">
+          <div>
             <Overview
               mementos={charted}
               span={span}

@@ -215,7 +215,7 @@ function Install(): JSX.Element {
       <p>
         <a
           ref={link}
-          class="bookmarklet"
+          class="button bookmarklet"
           href="#url"
           draggable
           onClick={(event) => event.preventDefault()}

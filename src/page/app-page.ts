@@ -1,10 +1,9 @@
 import { packageFile } from "../files/package-file.ts";
 import { type Reply, textReply } from "../http/reply.ts";
 import type { BaseExchange } from "../http/service.ts";
-import { htmlDocument } from "./document.ts";
-import { Html, html } from "./html.ts";
+import { escapeHtml } from "./html.ts";
 import { ASSET_PATH, assetList, FOLDER } from "./page-assets.ts";
-import { type PageData, type PageServer } from "./page-data.ts";
+import type { PageData, PageLink, PageServer } from "./page-data.ts";
 
 let server: Promise<PageServer> | undefined;
 
@@ -18,17 +17,16 @@ function pageServer(): Promise<PageServer> {
 export async function pageReply(
   { path, query, answerOf }: BaseExchange,
   site: Omit<PageData, "answers">,
-  head?: Html,
+  links: readonly PageLink[] = [],
 ): Promise<Reply> {
-  const { needsOf } = await pageServer();
   const below = path.startsWith(`${site.base}/`) ? path.slice(site.base.length) : path;
-  const target = `${site.base}${below}?${query}`;
-  const answers: Record<string, unknown> = {};
-  for (const need of needsOf({ ...site, answers }, target)) {
-    const answer = await answerOf(need);
-    if (answer !== undefined) answers[need] = answer;
-  }
-  const text = await appPage({ ...site, answers }, target, head);
+  const search = {
+    rel: "search",
+    href: `${site.base}/opensearch.xml`,
+    type: "application/opensearchdescription+xml",
+    title: site.name,
+  };
+  const text = await appPage(site, `${site.base}${below}?${query}`, [...links, search], answerOf);
   return textReply("text/html; charset=utf-8", text, {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": appSecurityPolicy(site.service),
@@ -37,41 +35,36 @@ export async function pageReply(
   });
 }
 
-/** Writes the document: the view, the data for the application, and its script. */
-export async function appPage(page: PageData, target: string, head?: Html): Promise<string> {
-  const { render } = await pageServer();
-  const { title, html: app, view } = render(page, target);
-  const assets = assetList();
-  const path = `${page.base}${ASSET_PATH}`;
-  const links = html`${(assets?.styles ?? []).map((file) => html`<link rel="stylesheet" href="${path}${file}" />`)}
-  ${(assets?.views[view] ?? []).map((file) => html`<link rel="modulepreload" href="${path}${file}" />`)}
-  ${page.service === "static" ? undefined : searchLink(page)}
-  ${new Html(`<script type="module" src="${path}${assets?.script ?? ""}"></script>`)}`;
-  const body = html`<div id="app" data-view="${view}">${new Html(app)}</div>
-    ${dataBlock(page)}`;
-  return htmlDocument(title, html`${head} ${links}`, body, "");
-}
-
-function searchLink({ base, name }: PageData): Html {
-  return html`<link
-    rel="search"
-    type="application/opensearchdescription+xml"
-    title="${name}"
-    href="${base}/opensearch.xml"
-  />`;
-}
-
-/** Not a script: data that the application reads. `<` would end the block. */
-function dataBlock(data: PageData): Html {
-  const text = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
-  return new Html(`<script type="application/json" id="page-data">${text}</script>`);
+/** Writes the document of a view. */
+export async function appPage(
+  site: Omit<PageData, "answers">,
+  target: string,
+  links: readonly PageLink[],
+  answerOf: BaseExchange["answerOf"] = async () => undefined,
+): Promise<string> {
+  const { prepare, render } = await pageServer();
+  const { view, paths } = prepare(site, target);
+  const answers: Record<string, unknown> = {};
+  for (const path of paths) answers[path] = await answerOf(path);
+  const { styles = [], views = {}, script = "" } = assetList() ?? {};
+  const folder = `${site.base}${ASSET_PATH}`;
+  const files = [
+    ...styles.map((file) => ({ rel: "stylesheet", href: folder + file })),
+    ...(views[view] ?? []).map((file) => ({ rel: "modulepreload", href: folder + file })),
+  ];
+  return render({ ...site, answers }, target, {
+    links: [...links, ...files],
+    script: folder + script,
+    // A site of files has no headers.
+    policy: site.service === "static" ? appSecurityPolicy("static") : undefined,
+  });
 }
 
 /**
  * What pages of the application may do: load its own files and talk to its own site, nothing else.
  * Where mementos are shown, archives may be in frames.
  */
-export function appSecurityPolicy(service: PageData["service"]): string {
+function appSecurityPolicy(service: PageData["service"]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -82,21 +75,21 @@ export function appSecurityPolicy(service: PageData["service"]): string {
     ...(service === "aggregator" ? ["frame-src http: https:"] : []),
     "form-action 'self'",
     "base-uri 'none'",
-    // Not allowed in a page, which is where a site of files has its policy.
+    // Not allowed in a page.
     ...(service === "static" ? [] : ["frame-ancestors 'none'"]),
   ].join("; ");
 }
 
 /** `GET /opensearch.xml`: so that browsers offer the site as a search engine (OpenSearch 1.1). */
 export function openSearchReply(name: string, address: string): Reply {
-  const text = html`<?xml version="1.0" encoding="UTF-8"?>
+  const text = `<?xml version="1.0" encoding="UTF-8"?>
     <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
-      <ShortName>${name.slice(0, 16)}</ShortName>
-      <Description>Which archives hold a page: ${name.slice(0, 900)}</Description>
+      <ShortName>${escapeHtml(name.slice(0, 16))}</ShortName>
+      <Description>Which archives hold a page: ${escapeHtml(name.slice(0, 900))}</Description>
       <InputEncoding>UTF-8</InputEncoding>
-      <Url type="text/html" template="${address}/?url={searchTerms}" />
+      <Url type="text/html" template="${escapeHtml(address)}/?url={searchTerms}" />
     </OpenSearchDescription> `;
-  return textReply("application/opensearchdescription+xml", text.text, {
+  return textReply("application/opensearchdescription+xml", text, {
     "Cache-Control": "public, max-age=86400",
   });
 }

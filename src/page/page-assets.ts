@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { extname } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { packageFile } from "../files/package-file.ts";
 import type { ViewName } from "./page-data.ts";
@@ -17,18 +18,15 @@ export interface AssetList {
   readonly files: readonly string[];
 }
 
-let known: AssetList | "none" | undefined;
+let list: AssetList | undefined;
 
 /** The files of the application; undefined where it was not built, and pages do without script. */
 export function assetList(): AssetList | undefined {
-  if (known === undefined) {
-    const file = packageFile(`${FOLDER}page.json`);
-    known =
-      file !== undefined && existsSync(file)
-        ? (JSON.parse(readFileSync(file, "utf8")) as AssetList) // our own file
-        : "none";
+  const file = packageFile(`${FOLDER}page.json`);
+  if (list === undefined && file !== undefined && existsSync(file)) {
+    list = JSON.parse(readFileSync(file, "utf8")) as AssetList; // our own file
   }
-  return known === "none" ? undefined : known;
+  return list;
 }
 
 export interface Asset {
@@ -37,10 +35,8 @@ export interface Asset {
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  js: "text/javascript; charset=utf-8",
-  css: "text/css; charset=utf-8",
-  wasm: "application/wasm",
-  svg: "image/svg+xml",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
 };
 
 /** Of names that change with what is in the file. */
@@ -56,32 +52,26 @@ export function pageAsset(name: string, accepted: string = ""): Asset | undefine
   if (assetList()?.files.includes(name) !== true) return undefined;
   const encoding = /\bbr\b/.test(accepted) ? "br" : /\bgzip\b/.test(accepted) ? "gzip" : "identity";
   const key = `${encoding} ${name}`;
-  const ready = held.get(key) ?? readAsset(name, encoding);
-  if (ready !== undefined) held.set(key, ready);
-  return ready;
+  const file = packageFile(`${FOLDER}${name}`);
+  const ready = held.get(key);
+  // Another build may have taken the place of the file.
+  if (ready !== undefined || file === undefined || !existsSync(file)) return ready;
+  const body = ENCODERS[encoding](readFileSync(file));
+  const headers = {
+    "Content-Type": TYPES[extname(name)] ?? "application/octet-stream",
+    "Content-Length": String(body.length),
+    "Cache-Control": `public, max-age=${DIGEST.test(name) ? "31536000, immutable" : "3600"}`,
+    Vary: "Accept-Encoding",
+    "X-Content-Type-Options": "nosniff",
+    ...(encoding === "identity" ? {} : { "Content-Encoding": encoding }),
+  };
+  held.set(key, { body, headers });
+  return { body, headers };
 }
 
-function readAsset(name: string, encoding: "br" | "gzip" | "identity"): Asset | undefined {
-  const file = packageFile(`${FOLDER}${name}`);
-  // Another build may have taken its place.
-  if (file === undefined || !existsSync(file)) return undefined;
-  const plain = readFileSync(file);
-  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-  const body =
-    encoding === "br"
-      ? brotliCompressSync(plain, quality)
-      : encoding === "gzip"
-        ? gzipSync(plain)
-        : plain;
-  return {
-    body,
-    headers: {
-      "Content-Type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream",
-      "Content-Length": String(body.length),
-      "Cache-Control": `public, max-age=${DIGEST.test(name) ? "31536000, immutable" : "3600"}`,
-      Vary: "Accept-Encoding",
-      "X-Content-Type-Options": "nosniff",
-      ...(encoding === "identity" ? {} : { "Content-Encoding": encoding }),
-    },
-  };
-}
+const ENCODERS = {
+  br: (plain: Buffer) =>
+    brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (plain: Buffer) => gzipSync(plain),
+  identity: (plain: Buffer) => plain,
+};

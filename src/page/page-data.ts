@@ -22,15 +22,29 @@ export interface PageData {
 
 /** The application on the server: `dist/page/server.js`. */
 export interface PageServer {
-  /** The paths whose JSON the view at an address begins with. */
-  readonly needsOf: (page: PageData, target: string) => readonly string[];
-  readonly render: (page: PageData, target: string) => RenderedView;
+  /** The view at an address, and the paths whose JSON it begins with. */
+  readonly prepare: (
+    page: Omit<PageData, "answers">,
+    target: string,
+  ) => { readonly view: ViewName; readonly paths: readonly string[] };
+  /** The document of that view. */
+  readonly render: (page: PageData, target: string, head: PageHead) => string;
 }
 
-interface RenderedView {
-  readonly view: ViewName;
-  readonly title: string;
-  readonly html: string;
+export interface PageHead {
+  readonly links: readonly PageLink[];
+  /** The address of the application. */
+  readonly script: string;
+  /** The policy of a document that has no headers. */
+  readonly policy: string | undefined;
+}
+
+/** A `<link>` of a document. */
+export interface PageLink {
+  readonly rel: string;
+  readonly href: string;
+  readonly type?: string;
+  readonly title?: string;
 }
 
 /** A map that is published here. */

@@ -5,61 +5,36 @@
  * AA). Colours of series differ from each other for people with any kind of colour blindness; they
  * never stand alone, but beside a marker or a word. `test/page/tokens.test.ts` computes both.
  */
-export interface Palette {
-  readonly paper: string;
-  readonly card: string;
-  readonly ink: string;
-  readonly soft: string;
-  readonly line: string;
-  /** Lines behind charts: they carry nothing that the axis does not say. */
-  readonly grid: string;
-  readonly accent: string;
-  readonly "accent-ink": string;
-  readonly focus: string;
-  /** A quiet bar, beside its number. */
-  readonly bar: string;
-  readonly mark: string;
-  readonly "mark-line": string;
-  /** Held, well. */
-  readonly yes: string;
-  readonly "yes-paper": string;
-  /** Not held, failed. */
-  readonly no: string;
-  readonly "no-paper": string;
-  readonly calm: string;
-  readonly "calm-ink": string;
-  /** Text on strong cells of heat maps. */
-  readonly "on-heat": string;
-  /** Of series that have no order; the last is for lines of reference and for what is neutral. */
-  readonly series: readonly string[];
-  /** Of series that have an order, such as depths: each step is lighter than the one before. */
-  readonly ordered: readonly string[];
-  /** Of cells: nothing, then weak to strong. */
-  readonly heat: readonly string[];
-}
-
-export const LIGHT: Palette = {
+export const LIGHT = {
   paper: "#f7f5f0",
   card: "#fffefb",
   ink: "#22201c",
   soft: "#625c52",
   line: "#e2ddd2",
+  // Lines behind charts: they carry nothing that the axis does not say.
   grid: "#ece8df",
   accent: "#17566b",
   "accent-ink": "#ffffff",
   focus: "#b4690e",
+  // A quiet bar, beside its number.
   bar: "#6c9aa3",
   mark: "#fdf3d3",
   "mark-line": "#a97f08",
+  // Held, well.
   yes: "#17566b",
   "yes-paper": "#e0eef1",
+  // Not held, failed.
   no: "#8f3d0a",
   "no-paper": "#fbe9dc",
   calm: "#ebe8e1",
   "calm-ink": "#4f4a41",
+  // Text on strong cells of heat maps.
   "on-heat": "#ffffff",
+  // Of series that have no order; the last is for lines of reference and for what is neutral.
   series: ["#17566b", "#cf6f12", "#7d63de", "#4b5a12", "#4f9bc4", "#6b1240", "#8f5a4c", "#8f887b"],
+  // Of series that have an order, such as depths: each step is lighter than the one before.
   ordered: ["#250048", "#420950", "#601552", "#7f224e", "#9a3344", "#b24935", "#c4641b", "#c97f00"],
+  // Of cells: nothing, then weak to strong.
   heat: [
     "#f1eee7",
     "#e0f3f5",
@@ -73,6 +48,8 @@ export const LIGHT: Palette = {
     "#003e51",
   ],
 };
+
+export type Palette = typeof LIGHT;
 
 export const DARK: Palette = {
   paper: "#14171a",

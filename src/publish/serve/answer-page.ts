@@ -1,7 +1,6 @@
 import { packageVersion } from "../../files/package-file.ts";
 import { notFound, PACKED_CONTENT_TYPE, problemReply, type Reply } from "../../http/reply.ts";
 import { openSearchReply, pageReply } from "../../page/app-page.ts";
-import { html } from "../../page/html.ts";
 import { pageAsset } from "../../page/page-assets.ts";
 import type { PageData } from "../../page/page-data.ts";
 import { surveyedMapInfo } from "./map-info.ts";
@@ -12,11 +11,12 @@ export function page(exchange: Exchange): Promise<Reply> {
   const { site, client } = exchange;
   // HTML has no anchor attribute: links to maps of other archives are in the HTTP header only.
   const own = site.links(client).filter(({ anchor }) => anchor === undefined);
-  const head = html`${own.map(({ href, map }) => {
-    const type = map.current.isPacked ? PACKED_CONTENT_TYPE : "text/plain";
-    return html`<link rel="mementomap" href="${href}" type="${type}" />`;
-  })}`;
-  return pageReply(exchange, pageData(exchange), head);
+  const links = own.map(({ href, map }) => ({
+    rel: "mementomap",
+    href,
+    type: map.current.isPacked ? PACKED_CONTENT_TYPE : "text/plain",
+  }));
+  return pageReply(exchange, pageData(exchange), links);
 }
 
 function pageData({ site, client }: Exchange): Omit<PageData, "answers"> {

@@ -8,8 +8,7 @@ import { packageFile, packageVersion } from "../../files/package-file.ts";
 import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { packedHoldings } from "../../maps/explore/packed-holdings.ts";
 import { surveyMap } from "../../maps/map-survey.ts";
-import { appPage, appSecurityPolicy } from "../../page/app-page.ts";
-import { html } from "../../page/html.ts";
+import { appPage } from "../../page/app-page.ts";
 import { assetList } from "../../page/page-assets.ts";
 import type { MapInfo, PageData } from "../../page/page-data.ts";
 import { headersOf } from "../../packed/packed-file.ts";
@@ -91,8 +90,7 @@ async function writeWellKnown(
 }
 
 function indexPage(maps: readonly MapInfo[], name: string): Promise<string> {
-  const policy = appSecurityPolicy("static");
-  const page: PageData = {
+  const page: Omit<PageData, "answers"> = {
     service: "static",
     base: ".",
     name,
@@ -100,13 +98,10 @@ function indexPage(maps: readonly MapInfo[], name: string): Promise<string> {
     origin: "",
     maps,
     archives: [],
-    answers: {},
   };
   const type = maps.at(0)?.isPacked === true ? PACKED_CONTENT_TYPE : "text/plain";
-  const link = html`<link rel="mementomap" href="${WELL_KNOWN}" type="${type}" />`;
-  const head = html`<meta http-equiv="Content-Security-Policy" content="${policy}" />
-    ${maps.length > 0 ? link : undefined}`;
-  return appPage(page, "./", head);
+  const link = { rel: "mementomap", href: WELL_KNOWN, type };
+  return appPage(page, "./", maps.length > 0 ? [link] : []);
 }
 
 async function readInfo(map: PageMapFile, signal: AbortSignal | undefined): Promise<MapInfo> {
