@@ -31,19 +31,23 @@ export function PartTable(
       name: text("part"),
       value: ({ prefix }) => prefix,
       cell: (part) => {
+        const name = shortened(isWhole ? readable(part.url) : partLabel(part), 160);
         const label = (
+          <bdi dir="ltr" class="part-name cut" title={part.prefix}>
+            {name}
+          </bdi>
+        );
+        return (
           <>
-            <bdi dir="ltr" class="part-name cut" title={part.prefix}>
-              {shortened(isWhole ? readable(part.url) : partLabel(part), 160)}
-            </bdi>
+            {part.hasChildren ? (
+              <PartLink class="part-cell" prefix={part.prefix} hrefOf={hrefOf} onGo={onGo}>
+                {label}
+              </PartLink>
+            ) : (
+              label
+            )}
             <small class="part-kind cut">{text(`kind-${part.kind}`)}</small>
           </>
-        );
-        if (!part.hasChildren) return <span class="part-cell">{label}</span>;
-        return (
-          <PartLink class="part-cell" prefix={part.prefix} hrefOf={hrefOf} onGo={onGo}>
-            {label}
-          </PartLink>
         );
       },
     },

@@ -10,6 +10,7 @@ code { font-family: var(--mono); font-size: .9em; overflow-wrap: anywhere; }
 .frame { max-width: 76rem; margin: 0 auto; padding: 0 1.25rem; }
 h1 { margin: .15em 0 .3em; font: 600 var(--text-xxl)/1.15 var(--serif); text-wrap: balance; overflow-wrap: anywhere; }
 h3 { margin: 0 0 .5rem; font: 600 1.05rem/1.4 var(--serif); }
+.facts + h3 { margin-top: 1.25rem; }
 h2 { margin: 0 0 var(--space-3); font: 600 var(--text-xl)/1.3 var(--serif); }
 .lede { margin: 0; max-width: 44rem; color: var(--soft); }
 .card { margin: 0 0 1.25rem; padding: 1.4rem 1.5rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
