@@ -101,7 +101,8 @@ describe.skipIf(CHROMIUM === undefined)("explore, compare and dropped maps", () 
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await isAt(page, /prefix=com%2Cexample%29%2F$/);
-    await focus(page, ".tile");
+    // The keys go on where they led to.
+    await until(page, "document.activeElement?.matches('.tile') === true");
     await page.keyboard.press("Backspace");
     await isAt(page, /prefix=com%2Cexample%2C$/);
     await press(page, "link", "Whole map");

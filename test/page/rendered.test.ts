@@ -34,7 +34,29 @@ function streamOf(
 const progress = (results: readonly (Result | undefined)[]): string =>
   renderToString(h(Progress, { stream: streamOf(results) }));
 
+const timeline = (results: readonly (Result | undefined)[], more: object = {}): string =>
+  renderToString(
+    h(Timeline, { uri: "http://a/", stream: { ...streamOf(results), ...more }, base: "" }),
+  );
+
 describe("what the page says of archives", () => {
+  it("waits for archives only while they are asked", () => {
+    const archives = streamOf(["miss"]).archives.map((each) => ({ ...each, outcome: undefined }));
+    expect(timeline([], { archives, state: "asking" })).toContain("is-waiting");
+    const broken = timeline([], { archives, state: "failed" });
+    expect(broken).not.toContain("is-waiting");
+    expect(broken).toContain("has not answered yet");
+  });
+
+  it("draws archives on one scale, so that few mementos do not look like many", () => {
+    const datetimes = [20150101000000, 20150102000000, 20150103000000, 20150104000000];
+    const { mementos, archives } = streamOf(["hit", "hit"], datetimes);
+    const one = { uri: "http://b/", time: Date.UTC(2015, 5, 1), archive: "a1" };
+    const page = timeline([], { mementos: [...mementos, one], archives });
+    const heights = Array.from(page.matchAll(/slim.*?class="strip-bars" d="[^v]*v-([\d.]+)/g));
+    expect(heights.map(([, height]) => height)).toEqual(["100.0", "50.0"]);
+  });
+
   it("says that none has it only if all answered", () => {
     const none = "No archive that was queried has a memento";
     expect(progress(["miss", "miss", undefined])).toContain(none);
@@ -47,13 +69,8 @@ describe("what the page says of archives", () => {
   });
 
   it("keeps one odd date from squeezing the chart, and offers the nearest memento first", () => {
-    const page = renderToString(
-      h(Timeline, {
-        uri: "http://a/",
-        stream: streamOf(["hit", "error"], [20050101000000, 20150101000000, 20990101000000]),
-        base: "",
-      }),
-    );
+    const datetimes = [20050101000000, 20150101000000, 20990101000000];
+    const page = timeline([], streamOf(["hit", "error"], datetimes));
     expect(page).toContain("from 1 Jan 2005 to 1 Jan 2015");
     expect(page).toContain("1 memento has an odd date");
     expect(page).toContain('datetime="2015-01-01T00:00:00.000Z"');
