@@ -1,4 +1,4 @@
-import { joinBytes, MARK_BYTES, markLength } from "./bytes.ts";
+import { joinBytes } from "./bytes.ts";
 
 /** The beginning of a stream, and the whole stream. */
 export interface Peeked<Part = Uint8Array> {
@@ -60,17 +60,5 @@ async function* rejoined<Part>(
     yield* rest;
   } finally {
     await rest.return();
-  }
-}
-
-/** A text without the byte order mark that it may begin with. Holds its first chunk. */
-export async function* withoutMark(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const text = await peek(chunks, MARK_BYTES);
-  let skipped = markLength(text.head);
-  for await (const chunk of text.chunks) {
-    yield skipped === 0 ? chunk : chunk.subarray(skipped);
-    skipped = Math.max(0, skipped - chunk.length);
   }
 }

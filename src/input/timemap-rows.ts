@@ -1,4 +1,5 @@
-import { withoutMark } from "../bytes/peek.ts";
+import { MARK_BYTES, markLength } from "../bytes/bytes.ts";
+import { peek } from "../bytes/peek.ts";
 import { badInput, isMementoMapError, quote } from "../errors.ts";
 import { formatDatetime } from "../memento/datetime.ts";
 import { timeMapReader } from "../memento/timemap-reader.ts";
@@ -18,7 +19,7 @@ import { unbroken } from "../bytes/damage.ts";
  */
 export const timeMapRows: RowSource = async function* (parts, { source, archive }) {
   const { original, otherOriginal, mementos, faults, firstFault } = await readTimeMap(
-    withoutMark(unbroken(parts, source)),
+    unbroken(parts, source),
     source,
   );
   if (faults > 0) {
@@ -50,7 +51,12 @@ async function readTimeMap(
 ): Promise<TimeMapReading> {
   const reader = timeMapReader();
   try {
-    for await (const chunk of chunks) reader.write(chunk);
+    const text = await peek(chunks, MARK_BYTES);
+    let skipped = markLength(text.head);
+    for await (const chunk of text.chunks) {
+      reader.write(chunk.subarray(skipped));
+      skipped = Math.max(0, skipped - chunk.length);
+    }
     return reader.end();
   } catch (error) {
     throw isMementoMapError(error) && error.position === undefined ? error.at({ source }) : error;

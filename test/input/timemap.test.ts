@@ -42,6 +42,8 @@ describe("TimeMaps", () => {
     ["link format", LINK],
     ["JSON", JSON_TEXT],
     ["CDXJ", CDXJ],
+    ["link format, behind a byte order mark", `\uFEFF${LINK}`],
+    ["JSON, behind a byte order mark", `\uFEFF${JSON_TEXT}`],
   ])("are read in %s", async (_name, text) => {
     expect(await rowsOf([text])).toEqual(["org,example,a)/x 2+"]);
   });
