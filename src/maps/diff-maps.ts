@@ -1,7 +1,7 @@
 import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import type { SignalOption } from "../interruption.ts";
-import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
+import { formatHeaders, isJsonObject, type UkvsHeaders } from "../ukvs/header.ts";
 import { readUkvs, type UkvsReader } from "../ukvs/reader.ts";
 import { RowCursor } from "./row-cursor.ts";
 
@@ -37,7 +37,8 @@ export interface NamedChunks {
 /**
  * Compares two sorted maps: their headers at once, their records as they are read.
  *
- * The order of headers, the way their JSON is written and the width of blanks make no difference.
+ * The order of headers and of their members, the way their JSON is written, the width of blanks and a
+ * bare slash behind a count make no difference.
  * Where a key stands more than once, its rows are compared in their order. Holds one chunk of each
  * map and reads both once.
  *
@@ -64,16 +65,26 @@ export async function diffMaps(
 }
 
 function diffHeaders(before: UkvsHeaders, after: UkvsHeaders): HeaderDifference[] {
-  const old = formatHeaders(before);
-  const now = formatHeaders(after);
+  const old = new Map(formatHeaders(before).map((header) => [withSortedMembers(header), header]));
+  const now = new Map(formatHeaders(after).map((header) => [withSortedMembers(header), header]));
+  const only = (these: typeof old, those: typeof old): string[] =>
+    [...these].flatMap(([sorted, header]) => (those.has(sorted) ? [] : header));
   return [
-    ...old
-      .filter((header) => !now.includes(header))
-      .map((header) => ({ kind: "removed", header }) as const),
-    ...now
-      .filter((header) => !old.includes(header))
-      .map((header) => ({ kind: "added", header }) as const),
+    ...only(old, now).map((header) => ({ kind: "removed", header }) as const),
+    ...only(now, old).map((header) => ({ kind: "added", header }) as const),
   ];
+}
+
+/** A header line whose objects have their members in order of their names. */
+function withSortedMembers(header: string): string {
+  const blank = header.indexOf(" ");
+  const value: unknown = JSON.parse(header.slice(blank + 1));
+  const sorted = JSON.stringify(value, (_name, member: unknown) =>
+    isJsonObject(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+  return header.slice(0, blank) + sorted;
 }
 
 async function* diffRecords(
@@ -91,7 +102,9 @@ async function* diffRecords(
       else if (order > 0) yield { kind: "added", key: keyOf(now), after: restOf(now) };
       else if (compareBytes(restBytes(old), restBytes(now)) !== 0) {
         const change = { before: restOf(old), after: restOf(now) };
-        if (change.before !== change.after) yield { kind: "changed", key: keyOf(old), ...change };
+        if (withoutBareSlash(change.before) !== withoutBareSlash(change.after)) {
+          yield { kind: "changed", key: keyOf(old), ...change };
+        }
       }
       if (order <= 0) await old.advance();
       if (order >= 0) await now.advance();
@@ -109,6 +122,11 @@ function keyOf({ bytes, start, tupleEnd }: RowCursor): string {
 
 function restOf(row: RowCursor): string {
   return oneBlank(decoder.decode(restBytes(row)));
+}
+
+/** `200/` says the same as `200`. */
+function withoutBareSlash(rest: string): string {
+  return rest.replace(/^(\d+[+~-]?)\/(?= |$)/, "$1");
 }
 
 function restBytes({ bytes, restStart, end }: RowCursor): Uint8Array {

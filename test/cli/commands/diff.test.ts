@@ -55,6 +55,15 @@ com,c)/ 3`;
     });
   });
 
+  it("says nothing of the order of members, nor of a slash without a count", async () => {
+    const before = '!meta {"name":"A","type":{"b":1,"c":2}}\ncom,a)/ 1\n';
+    const after = '!meta {"type":{"c":2,"b":1},"name":"A"}\ncom,a)/ 1/\n';
+    const { code, stdout } = await runCli(["diff", ...mapFiles(before, after)]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    const other = await runCli(["diff", ...mapFiles(before, after.replace("1/", "1/1"))]);
+    expect(other).toMatchObject({ code: 1, stdout: "- com,a)/ 1\n+ com,a)/ 1/1\n" });
+  });
+
   it("writes JSON Lines", async () => {
     const { code, stdout } = await runCli(["diff", "--json", ...mapFiles(BEFORE, AFTER)]);
     expect(code).toBe(1);
