@@ -45,9 +45,9 @@ export class Exclusions {
     this.#expected = Float64Array.from(branches, ({ misses }) => misses * ratios[poolOf(misses)]);
   }
 
-  /** Starts from the first record again, at a price of a row. */
-  rewind(price: number): this {
-    this.#next = 0;
+  /** Starts again at a price of a row: from the first record, or behind the last one. */
+  rewind(price: number, isBackwards: boolean = false): this {
+    this.#next = isBackwards ? this.#branches.length : 0;
     this.#price = price;
     return this;
   }
@@ -63,18 +63,13 @@ export class Exclusions {
     return found;
   }
 
-  /** The branches of a record that are worth their row, the last one first. */
+  /** The branches worth their row at this record, the last one first; records must be asked for backwards. */
   listOf(record: number): number[] {
     const branches = this.#branches;
-    let [low, high] = [0, branches.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (branches[middle].record <= record) low = middle + 1;
-      else high = middle;
-    }
     const list: number[] = [];
-    for (let i = low - 1; branches[i]?.record === record; i--) {
-      if (this.#expected[i] > this.#price) list.push(i);
+    while (branches[this.#next - 1]?.record > record) this.#next--;
+    for (; branches[this.#next - 1]?.record === record; this.#next--) {
+      if (this.#expected[this.#next - 1] > this.#price) list.push(this.#next - 1);
     }
     return list;
   }

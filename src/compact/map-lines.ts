@@ -50,9 +50,8 @@ export interface MapRow {
    * number alone; or else 0.
    */
   readonly count: number;
-  /** Key columns behind the SURT, with the blanks between them; empty where there are none. */
-  readonly moreKeysStart: number;
-  readonly moreKeysEnd: number;
+  /** Behind the last key column; the same as `keyEnd` where the key is the only one. */
+  readonly tupleEnd: number;
   /** The frequency that counts, which need not be in the line. */
   readonly frequencyStart: number;
   readonly frequencyEnd: number;
@@ -107,8 +106,7 @@ function canonicalRow(bytes: Uint8Array, { start, end }: Row, fields: Fields): M
     lineEnd,
     shared: -1,
     count: 0,
-    moreKeysStart: otherKeys.length === 0 ? keyEnd : keyEnd + 1,
-    moreKeysEnd: columnsEnd(text, 0, lineEnd - 1, fields.keys.length),
+    tupleEnd: columnsEnd(text, 0, lineEnd - 1, fields.keys.length),
     frequencyStart: lineEnd,
     frequencyEnd: text.length,
     parts: partsOf(record, fields),
@@ -147,8 +145,7 @@ class PlainRow implements MapRow {
   lineEnd = 0;
   shared = -1;
   count = 0;
-  moreKeysStart = 0;
-  moreKeysEnd = 0;
+  tupleEnd = 0;
   frequencyStart = 0;
   frequencyEnd = 0;
   readonly parts = undefined;
@@ -186,13 +183,12 @@ class PlainRow implements MapRow {
     // A home page without its slash is an older spelling.
     if (bytes[at] !== SPACE || at === start || bytes[at - 1] === CLOSE_PAREN) return false;
     this.start = start;
-    this.keyEnd = this.moreKeysStart = this.moreKeysEnd = at;
+    this.keyEnd = this.tupleEnd = at;
     for (let column = 1; column < keyColumns; column++) {
       const columnStart = at + 1;
       at = plainEnd(bytes, columnStart);
       if (bytes[at] !== SPACE || at === columnStart) return false;
-      this.moreKeysStart = this.keyEnd + 1;
-      this.moreKeysEnd = at;
+      this.tupleEnd = at;
     }
     this.frequencyStart = ++at;
     let count = 0;
@@ -306,7 +302,7 @@ export class MapLines {
   }
 
   #add(row: MapRow): void {
-    const { bytes, start, keyEnd, moreKeysEnd, respelledFrom } = row;
+    const { bytes, start, keyEnd, tupleEnd, respelledFrom } = row;
     const last = this.#lastKeys;
     if (last !== undefined) {
       const key = bytes.subarray(start, keyEnd);
@@ -315,9 +311,9 @@ export class MapLines {
         respelledFrom !== this.#lastSpelling && last.text().startsWith(`${decoder.decode(key)} `);
       if (isInDoubt) rejectOrder(0, key, last.text());
       this.#lastSpelling = respelledFrom;
-      const order = last.compareTo(bytes, start, moreKeysEnd);
-      if (order >= 0) rejectOrder(-order, bytes.subarray(start, moreKeysEnd), last.text());
-      last.remember(bytes, start, moreKeysEnd);
+      const order = last.compareTo(bytes, start, tupleEnd);
+      if (order >= 0) rejectOrder(-order, bytes.subarray(start, tupleEnd), last.text());
+      last.remember(bytes, start, tupleEnd);
     }
     this.#sink.add(row);
     this.rows++;

@@ -20,7 +20,7 @@ import { queryMarkAt } from "./tree-order.ts";
 const MAX_BYTES = 2 ** 32 - 1;
 
 /** The keys of missed lookups in the order they came. */
-class MissLog {
+export class MissLog {
   count = 0;
   /** The keys, one after the other; key `id` is `bytes[starts[id], starts[id + 1])`. */
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
@@ -68,15 +68,14 @@ export class MissList {
   readonly oddLines: number;
 
   /** @param log the keys in the order of the log. */
-  constructor(log: MissLog | Iterable<string>, oddLines: number = 0) {
-    const all = log instanceof MissLog ? log : logOf(log);
-    const ids = firstOfEach(all);
+  constructor(log: MissLog, oddLines: number = 0) {
+    const ids = firstOfEach(log);
     this.count = ids.length;
     this.oddLines = oddLines;
     this.starts = new Uint32Array(this.count + 1);
     this.isLate = new Uint8Array(this.count);
     const firstLate = ids.toSorted()[Math.ceil(this.count / 2)] ?? Number.POSITIVE_INFINITY;
-    const { bytes, starts } = all;
+    const { bytes, starts } = log;
     for (const [i, id] of ids.entries()) {
       this.starts[i + 1] = this.starts[i] + starts[id + 1] - starts[id];
       this.isLate[i] = id >= firstLate ? 1 : 0;
@@ -86,16 +85,6 @@ export class MissList {
       copyRange(bytes, starts[id], starts[id + 1], this.bytes, this.starts[i]);
     }
   }
-}
-
-function logOf(keys: Iterable<string>): MissLog {
-  const log = new MissLog();
-  const encoder = new TextEncoder();
-  for (const key of keys) {
-    const bytes = encoder.encode(key);
-    log.add(bytes, 0, bytes.length);
-  }
-  return log;
 }
 
 /** Where in a log each key is first, in the order of the keys. */

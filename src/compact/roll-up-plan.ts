@@ -121,7 +121,8 @@ interface Search {
  * rolled up, where there is room; `fillsUp` does so with other nodes too.
  */
 function choose(search: Search, fillsUp: boolean): Plan {
-  const { table, price, maxRows, exclusions } = search;
+  const { table, price, maxRows } = search;
+  const exclusions = search.exclusions?.rewind(price, true);
   const chosen: number[] = [];
   const excluded: number[] = [];
   const state: number[] = [STATE.open];

@@ -114,9 +114,9 @@ export class Totals {
   }
 }
 
-function moreKeysOf({ bytes, moreKeysStart, moreKeysEnd }: MapRow): string {
-  if (moreKeysStart === moreKeysEnd) return "";
-  return decoder.decode(bytes.subarray(moreKeysStart, moreKeysEnd));
+/** The key columns behind the SURT. */
+function moreKeysOf({ bytes, keyEnd, tupleEnd }: MapRow): string {
+  return keyEnd === tupleEnd ? "" : decoder.decode(bytes.subarray(keyEnd + 1, tupleEnd));
 }
 
 const OVERLAPPING: Readonly<Record<Bound, Bound>> = {

@@ -258,14 +258,9 @@ export class KeyTable {
     const ordered = this.#mergeLanes(lanes);
     if (this.#asideSize === 0) return ordered;
     // Last, because it may be by far the longest: each merge makes a copy.
-    const aside = this.#sortedAside();
-    return ordered.length === 0 ? aside : this.#mergeTwo(ordered, aside);
-  }
-
-  #sortedAside(): Uint32Array {
     const aside = this.#lanes.subarray(this.#maxKeys - this.#asideSize);
     sortKeys(aside, this.#arena, this.#starts);
-    return aside;
+    return ordered.length === 0 ? aside : this.#mergeTwo(ordered, aside);
   }
 
   /** Merges sorted lanes pairwise; the counts of a key in both go to one of them. */

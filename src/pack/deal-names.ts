@@ -1,20 +1,17 @@
 import { bitsOf } from "../packed/name-hash.ts";
 import { MAX_BITS, scale } from "../packed/ribbon.ts";
 import { type FilterWriter, type ShardNames, shardsOf } from "./filter-writer.ts";
-import { hostOfName, kindOfName, NAME_WORDS, type NameLog, OPAQUE_HOST } from "./name-log.ts";
+import { hostOfName, kindOfName, NAME_WORDS, type NameLog } from "./name-log.ts";
 
 /**
- * The width of names by their kind, in eighths of a bit: for each host one, the last for keys without a host, or
- * one for all. Kinds without a width have no place in a filter.
+ * The width of names by their kind, in eighths of a bit: one for each host, or one for all. Kinds without a width have no place in a filter.
  */
 export type NameWidths = readonly (Uint8Array | number)[];
 
 /** The bits of a name; 0 for none. */
 function nameBits(widths: NameWidths, high: number, word: number): number {
   const ofKind = widths[kindOfName(word)];
-  if (typeof ofKind === "number") return bitsOf(ofKind, high);
-  const host = hostOfName(word);
-  return bitsOf(ofKind[host === OPAQUE_HOST ? ofKind.length - 1 : host], high);
+  return bitsOf(typeof ofKind === "number" ? ofKind : ofKind[hostOfName(word)], high);
 }
 
 /** How many names of a partition have 0, 1, 2 … bits; added to `counts`. */

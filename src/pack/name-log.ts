@@ -16,12 +16,10 @@ export type NameKind = (typeof NAME)[keyof typeof NAME];
 /** Words of a name: both halves of its hash, and the number of its host with its kind above it. */
 export const NAME_WORDS = 3;
 const HOST_BITS = 30;
-/** The number of the host of keys without one, such as `dns:a.com`: the last one in the end. */
-export const OPAQUE_HOST: number = 2 ** HOST_BITS - 1;
 
-/** The number of a host in the third word of a name. */
+/** The number of the host that the third word of a name has. */
 export function hostOfName(word: number): number {
-  return word & OPAQUE_HOST;
+  return word & (2 ** HOST_BITS - 1);
 }
 
 export function kindOfName(word: number): NameKind {

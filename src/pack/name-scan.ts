@@ -22,7 +22,7 @@ import { FLAG, MAX_DEPTH } from "../packed/packed-file.ts";
 import { frequencyIsZero } from "../ukvs/frequency.ts";
 import { rejectOrder } from "../ukvs/key-tree.ts";
 import { copied, HostProfiles } from "./host-profiles.ts";
-import { NAME, type NameKind, type NameLog, OPAQUE_HOST } from "./name-log.ts";
+import { NAME, type NameKind, type NameLog } from "./name-log.ts";
 
 export interface NameScanOptions {
   /** Whether pages have their queries. */
@@ -48,8 +48,6 @@ export class NameScan implements RowSink {
   readonly #voidDomains: readonly string[];
   readonly #names: NameLog | undefined;
   readonly #hash = new NameHash();
-  /** Keys without a host: their rows, and the bits of their depths and flags. */
-  readonly #opaque = { count: 0, rows: 0, masks: 0, flags: 0 };
   /** The last key. */
   #key: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   #length = -1;
@@ -63,8 +61,11 @@ export class NameScan implements RowSink {
   #slashEnds: Int32Array = new Int32Array(256);
   #slashA: Int32Array = new Int32Array(256).fill(START_A);
   #slashB: Int32Array = new Int32Array(256).fill(START_B);
-  /** Where the name of the host ends that was added last; how much of it the last key has. */
+  /** The number of the host of keys without one, if there are any. */
+  #opaqueHost = -1;
+  /** Where the name of the host ends that was added last, its number, and how much of it the last key has. */
   #nameEnd = -1;
+  #host = -1;
   #sharedWithName = 0;
 
   constructor({ queries, voidDomains, names }: NameScanOptions) {
@@ -94,19 +95,6 @@ export class NameScan implements RowSink {
     } else if (!isVoid) {
       this.#addPage(query);
     }
-  }
-
-  /** Adds the host of keys without one, and gives back what was collected. Call it after the last row. */
-  end(): HostProfiles {
-    const { profiles } = this;
-    const { count, rows, masks, flags } = this.#opaque;
-    if (count === 0) return profiles;
-    const { low, high } = this.#hash.reset().finish();
-    const host = profiles.push(low, high);
-    profiles.rows[host] = rows;
-    profiles.masks[host] = masks;
-    profiles.flags[host] = flags;
-    return profiles;
   }
 
   #checkOrder(bytes: Uint8Array, start: number, end: number, shared: number): void {
@@ -187,7 +175,9 @@ export class NameScan implements RowSink {
     const hasPath = !isOpaque && !isHostWildcard;
     const isSpread = hasPath && key[hostEnd - 1] === STAR && key[hostEnd - 2] === COMMA;
     const isBelow = hasPath && !isSpread && key[length - 1] === STAR && key[length - 2] === SLASH;
-    const host = isOpaque ? OPAQUE_HOST : this.#goToHost(isHostWildcard ? length : hostEnd + 1);
+    const host = isOpaque
+      ? this.#goToOpaqueHost()
+      : this.#goToHost(isHostWildcard ? length : hostEnd + 1);
     let kind: NameKind = NAME.row;
     let [mask, flag] = [0, 0];
     if (isHostWildcard) profiles.hostWildcards |= this.#labelBit(length - 2);
@@ -217,16 +207,9 @@ export class NameScan implements RowSink {
     }
     const rows = kind === NAME.row ? 1 : 0;
     profiles.rowCount += rows;
-    if (isOpaque) {
-      this.#opaque.count++;
-      this.#opaque.rows += rows;
-      this.#opaque.masks |= mask;
-      this.#opaque.flags |= flag;
-    } else {
-      profiles.rows[host] += rows;
-      profiles.masks[host] |= mask;
-      profiles.flags[host] |= flag;
-    }
+    profiles.rows[host] += rows;
+    profiles.masks[host] |= mask;
+    profiles.flags[host] |= flag;
     const low = finishLow(this.#a, this.#b);
     this.#names?.add(kind, low, finishHigh(this.#b, low), host);
   }
@@ -247,14 +230,22 @@ export class NameScan implements RowSink {
 
   /** The number of the host `key[0, end)`: a new one if it is not that of the row before. */
   #goToHost(end: number): number {
-    const { profiles } = this;
-    if (end === this.#nameEnd && this.#sharedWithName >= end) return profiles.count - 1;
+    if (end === this.#nameEnd && this.#sharedWithName >= end) return this.#host;
     this.#nameEnd = end;
     this.#sharedWithName = end;
     const { low, high } = this.#hash.reset().extend(this.#key, 0, end).finish();
-    const host = profiles.push(low, high);
-    if (this.#isBelowVoid(end)) profiles.flags[host] |= FLAG.voids;
-    return host;
+    this.#host = this.profiles.push(low, high);
+    if (this.#isBelowVoid(end)) this.profiles.flags[this.#host] |= FLAG.voids;
+    return this.#host;
+  }
+
+  /** Keys without a host are those of one without a name, wherever they are in the map. */
+  #goToOpaqueHost(): number {
+    if (this.#opaqueHost === -1) {
+      const { low, high } = this.#hash.reset().finish();
+      this.#opaqueHost = this.profiles.push(low, high);
+    }
+    return this.#opaqueHost;
   }
 
   /** Whether the host `key[0, end)` is in a domain with a void. */

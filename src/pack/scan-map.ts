@@ -57,7 +57,7 @@ export async function scanMap(
   });
   for await (const read of feeding) rows = read;
   if (scan === undefined) throw new Error("a map has a head");
-  const profiles = scan.end();
+  const { profiles } = scan;
   if (voidDomains === undefined && profiles.voidDomains.length > 0) {
     return scanMap(read, options, profiles.voidDomains);
   }

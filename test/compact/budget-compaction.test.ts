@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BudgetCompaction } from "../../src/compact/budget-compaction.ts";
-import { MissList } from "../../src/compact/misses.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { cases } from "../support/cases.ts";
+import { missListOf } from "./compaction-arbitraries.ts";
 
 const encoder = new TextEncoder();
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
@@ -53,7 +53,7 @@ describe("BudgetCompaction", () => {
         fc.boolean(),
         async (held, misses, share, allowsExclusions) => {
           const compaction = await BudgetCompaction.survey(reading(mapOf(held)), {
-            misses: new MissList(misses),
+            misses: missListOf(misses),
             allowsExclusions,
           });
           // One row a top-level domain is the least that is possible.
@@ -85,7 +85,7 @@ describe("BudgetCompaction", () => {
         fc.integer({ min: 1, max: 40 }),
         async (held, misses, chunkBytes) => {
           const map = mapOf(held);
-          const options = { misses: new MissList(misses) };
+          const options = { misses: missListOf(misses) };
           const whole = await BudgetCompaction.survey(reading(map), options);
           const cut = await BudgetCompaction.survey(reading(map, chunkBytes), options);
           const maxRows = Math.max(8, Math.floor(held.length / 2));
@@ -133,7 +133,7 @@ describe("BudgetCompaction", () => {
     // Asked for all along, below two folders that hold nothing, in two ways.
     const misses = Array.from({ length: 400 }, (_, i) => `com,a)/void${i % 2}/${i}`);
     const compaction = await BudgetCompaction.survey(reading(mapOf(held)), {
-      misses: new MissList(misses),
+      misses: missListOf(misses),
     });
     expect(rowsOf(await compacted(compaction, 10))).toEqual([
       "com,a)/* 200",
@@ -149,7 +149,7 @@ describe("BudgetCompaction", () => {
       (_, i) => `com,a)/${i < 200 ? "early" : "late"}/${i}`,
     );
     const compaction = await BudgetCompaction.survey(reading(mapOf(held)), {
-      misses: new MissList(misses),
+      misses: missListOf(misses),
     });
     expect(rowsOf(await compacted(compaction, 10))).toEqual(["com,a)/* 200"]);
   });
@@ -159,7 +159,7 @@ describe("BudgetCompaction", () => {
       Array.from({ length: 50 }, (_, i) => `com,a)/${name}/${i}`);
     const compaction = await BudgetCompaction.survey(
       reading(mapOf([...folder("asked"), ...folder("quiet")])),
-      { misses: new MissList(Array.from({ length: 90 }, (_, i) => `com,a)/asked/new-${i}`)) },
+      { misses: missListOf(Array.from({ length: 90 }, (_, i) => `com,a)/asked/new-${i}`)) },
     );
     const rows = rowsOf(await compacted(compaction, 51));
     expect(rows).toContain("com,a)/quiet/* 50");

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { MissList, MissLog } from "../../src/compact/misses.ts";
 import { compactMap } from "../../src/compact/compact-map.ts";
 import type { CompactMapOptions } from "../../src/compact/compact-map.ts";
 import { chunked, collected } from "../support/chunked.ts";
@@ -70,4 +71,14 @@ export async function compactedRows(
   const text = Buffer.from(rows.map((row) => `${row}\n`).join(""));
   const bytes = await collected(compactMap(chunked(text, [chunkSize]), options));
   return Buffer.from(bytes).toString().split("\n").slice(0, -1);
+}
+
+/** Lookups that missed, in the order they came, as keys. */
+export function missListOf(keys: Iterable<string>): MissList {
+  const log = new MissLog();
+  for (const key of keys) {
+    const bytes = Buffer.from(key);
+    log.add(bytes, 0, bytes.length);
+  }
+  return new MissList(log);
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MissList, readMissList } from "../../src/compact/misses.ts";
+import { readMissList } from "../../src/compact/misses.ts";
+import { missListOf } from "./compaction-arbitraries.ts";
 import { lookupKey } from "../../src/lookup/lookup-list.ts";
 import { chunked } from "../support/chunked.ts";
 
@@ -25,7 +26,7 @@ describe("a list of misses", () => {
   it("has each key once, by bytes, and knows which half of the log it came in", () => {
     fc.assert(
       fc.property(fc.array(key, { size: "max", maxLength: 5000 }), (keys) => {
-        const { count, bytes, starts, isLate } = new MissList(keys);
+        const { count, bytes, starts, isLate } = missListOf(keys);
         const sorted = Array.from({ length: count }, (_, i) =>
           new TextDecoder().decode(bytes.subarray(starts[i], starts[i + 1])),
         );
@@ -47,7 +48,7 @@ describe("a list of misses", () => {
           const list = uris.map((text, i) => (i % 3 === 0 ? `  ${text} 12\r\n` : `${text}\n`));
           const text = Buffer.from(`# a comment\n\n${list.join("")}`);
           const read = await readMissList(chunked(text, [size]), "list");
-          expect(read).toEqual(new MissList(uris.map(lookupKey)));
+          expect(read).toEqual(missListOf(uris.map(lookupKey)));
         },
       ),
     );
