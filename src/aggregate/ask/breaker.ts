@@ -14,8 +14,7 @@ export interface BreakerOptions {
 }
 
 const DORMANT_MS = 60_000;
-/** Bounds of the pause that `Retry-After` requests. */
-const MAX_PAUSE_MS = 900_000;
+/** The shortest pause after 429, whatever `Retry-After` says. */
 const MIN_PAUSE_MS = 60_000;
 /** An endpoint that worked so recently is not checked again. */
 const RECENT_MS = 60_000;
@@ -115,8 +114,7 @@ export class Breaker {
   pause(reason: string, askedMs: number | undefined): void {
     this.#lastFailure = reason;
     this.#failures += 1;
-    const ms = Math.min(Math.max(MIN_PAUSE_MS, askedMs ?? 0), MAX_PAUSE_MS);
-    this.#openFor(ms);
+    this.#openFor(Math.max(MIN_PAUSE_MS, askedMs ?? 0));
   }
 
   #open(): void {

@@ -70,17 +70,20 @@ describe("URIs that an archive fails for", () => {
 });
 
 describe("an archive that answers 429", () => {
-  it("is asked once, and then not for a minute at least, nor for longer than a quarter of an hour", async () => {
-    const archive = await oddArchive({ much: { status: 429, headers: { "Retry-After": "1" } } });
+  it.each([
+    ["1", 60_000],
+    ["36000", 900_000],
+  ])("is asked once, and then not for 1 to 15 minutes: Retry-After: %s", async (asked, pauseMs) => {
+    const archive = await oddArchive({ much: { status: 429, headers: { "Retry-After": asked } } });
     let ahead = 0;
     const { url, open } = await aggregating([archive], {
       aggregator: { upstream: { now: () => ahead } },
     });
     await countAndMissing(url, "http://example.org/much");
     expect(archive.requests).toHaveLength(1);
-    ahead = 59_000;
+    ahead = pauseMs - 1000;
     expect(await countAndMissing(url, GOOD)).toEqual([null, "odd;dormant"]);
-    ahead = 61_000;
+    ahead = pauseMs + 1000;
     expect(await countAndMissing(url, GOOD)).toEqual(["1", null]);
     expect(open.upstream.stateOf(archive.archive).health).toBe("awake");
   });
