@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import { MemorySource, sourceChunks } from "../../src/bytes/byte-source.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { pageSource, planPages, type SplitSize } from "../../src/maps/split-map.ts";
-import { anyMap } from "../support/any-map.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { serving } from "../support/serving.ts";
+import { anyMap } from "../lookup/any-map-and-questions.ts";
 import { lookupSurt, rows } from "../lookup/map-arbitraries.ts";
 import { collected, decode, encode, mapText, merged } from "./map-files.ts";
 import { cases } from "../support/cases.ts";
@@ -199,11 +199,11 @@ describe("split of a map that is not in the form of writers", () => {
     const folder = scratchDir();
     let run = 0;
     await fc.assert(
-      fc.asyncProperty(anyMap(2), fc.integer({ min: 1, max: 4 }), async ({ bytes }, count) => {
+      fc.asyncProperty(anyMap, fc.integer({ min: 1, max: 4 }), async ({ text }, count) => {
         const own = join(folder, String(run++));
         mkdirSync(own);
         const path = join(own, "map.ukvs");
-        writeFileSync(path, bytes);
+        writeFileSync(path, text);
         const alone = await runCli(["merge", "-q", path]);
         const options = ["--pages", String(count), "-o", join(own, "pages")];
         const split = await runCli(["split", "-q", path, ...options]);
