@@ -95,23 +95,16 @@ also trained.`,
     };
   },
   async run({ positionals, values }, io) {
-    const { truth = "-", format, lookups, future, misses, archive, queries } = values;
     for (const path of positionals) {
       if (!(await isPackedFile(path))) await assertMaps(path);
     }
     const filter = captureFilter(values);
     const report = await evaluateFiles(positionals, {
-      truth,
-      format,
+      ...values,
+      truth: values.truth ?? "-",
       filter,
-      lookups,
-      future,
       asOf: values["as-of"],
-      misses,
-      archive,
       originals: values["original-count"],
-      sweep: values.sweep,
-      queries,
       traces: (values.html ?? values.csv ?? values.latex ?? values.svg) !== undefined,
       memoryBytes: values.memory,
       threads: workThreads(values),

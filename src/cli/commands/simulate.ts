@@ -82,13 +82,10 @@ log of an aggregator.`,
         recalls: recall.length > 0 ? recall : [0.95, 0.98],
         from,
       });
-      const facts = {
-        archives: archives.length,
-        lookups: stream.lookups.length,
-        originals: stream.originals.length,
-        from,
-      };
-      return { report: simulationReport(results, facts), summary: { json: {}, text: [] } };
+      const { lookups: all, originals } = stream;
+      const counts = { lookups: all.length, originals: originals.length, from };
+      const report = simulationReport(results, { archives: archives.length, ...counts });
+      return { report, summary: { json: {}, text: [] } };
     });
   },
 });

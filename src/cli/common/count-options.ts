@@ -1,5 +1,5 @@
 import { quote } from "../../errors.ts";
-import { packageVersion } from "../../files/package-file.ts";
+import { userAgent } from "../../files/package-file.ts";
 import type { GenerateOptions } from "../../generate/generate.ts";
 import { DATETIME_DIGITS, type MapDescription } from "../../generate/map-rows.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
@@ -42,17 +42,10 @@ type CountValues = OptionValues<typeof INDEX_OPTIONS & typeof COUNT_OPTIONS> & {
  * @throws MM_USAGE for a filter that nothing can pass.
  */
 export function countSettings(values: CountValues): Omit<GenerateOptions, "streams"> {
-  const revisits = values.revisits === "skip" ? { skipRevisits: true } : {};
-  return {
-    format: values.format,
-    filter: captureFilter(values, revisits),
-    archive: values.archive,
-    distinct: values.distinct,
-    originals: values.originals,
-    queries: values.queries,
-    datetimeDigits: values.by ?? 0,
-    skipBad: values["skip-bad"],
-  };
+  const { format, archive, distinct, originals, queries, by = 0, revisits } = values;
+  const filter = captureFilter(values, revisits === "skip" ? { skipRevisits: true } : {});
+  const skipBad = values["skip-bad"];
+  return { format, filter, archive, distinct, originals, queries, datetimeDigits: by, skipBad };
 }
 
 /** What a map of these files says about itself. */
@@ -61,12 +54,8 @@ export async function mapDescription(
   paths: readonly string[],
   io: Io,
 ): Promise<MapDescription> {
-  return {
-    id: values.id,
-    name: values.name,
-    updatedAt: await updatedAt(paths, io),
-    generator: `mementomap/${packageVersion()}`,
-  };
+  const { id, name } = values;
+  return { id, name, updatedAt: await updatedAt(paths, io), generator: userAgent() };
 }
 
 function parseBy(text: string): number {
