@@ -33,6 +33,8 @@ interface Picture {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: "light" | "dark";
+  /** Whether the address of the demonstration is typed, and not submitted. */
+  readonly isTyped?: boolean;
   /** What must be there before the picture is taken. */
   readonly ready: string;
 }
@@ -100,7 +102,7 @@ await Promise.all(
 
 const asked = `?url=${encodeURIComponent(DEMO_URL)}`;
 const pictures: readonly Picture[] = [
-  { name: "find", url: `${aggregator.url}/${asked}`, height: 900, ready: ".summary" },
+  { name: "find", url: aggregator.url, isTyped: true, ready: ".finding .held" },
   { name: "time", url: `${aggregator.url}/${asked}`, height: 1180, ready: "progress.is-over" },
   { name: "explore", url: `${publisher.url}/explore?map=archive`, height: 960, ready: ".tile" },
   {
@@ -112,11 +114,12 @@ const pictures: readonly Picture[] = [
   { name: "about", url: `${aggregator.url}/about`, height: 1180, ready: ".archives" },
   {
     name: "find-phone",
-    url: `${aggregator.url}/${asked}`,
+    url: aggregator.url,
+    isTyped: true,
     width: 390,
     height: 800,
     scheme: "dark",
-    ready: ".summary",
+    ready: ".finding .held",
   },
   {
     name: "time-phone",
@@ -134,11 +137,13 @@ const browser = await puppeteer.launch({
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {
-  for (const { name, url, width = 1280, height = 900, scheme = "light", ready } of pictures) {
+  for (const picture of pictures) {
+    const { name, url, width = 1280, height = 900, scheme = "light", ready } = picture;
     const page = await browser.newPage();
     await page.setViewport({ width, height, deviceScaleFactor: width < 500 ? 2 : 1.25 });
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
     await page.goto(url);
+    if (picture.isTyped === true) await page.type("#url", DEMO_URL);
     await page.waitForSelector(ready);
     await new Promise((resolve) => setTimeout(resolve, 600)); // until all has moved to its place
     await page.screenshot({ path: `${PICTURES}${name}.webp`, type: "webp", quality: 82 });

@@ -36,6 +36,12 @@ export function needs(params: URLSearchParams): readonly string[] {
   return path === undefined ? [] : [path];
 }
 
+/** What was typed before the script ran. */
+function typedEarly(): string | undefined {
+  if (typeof document === "undefined") return undefined;
+  return document.querySelector<HTMLInputElement>("#url")?.value;
+}
+
 /** What maps say of a page; at first what the server rendered. */
 function useAnswer(uri: string | undefined, maps: readonly PageMap[]): Answer | undefined {
   const [answer, setAnswer] = useState<Answer | undefined>(() => {
@@ -75,8 +81,12 @@ export default function Search({ params }: ViewProps): JSX.Element {
   const text = useText("find");
   const maps = useMaps();
   const asked = params.get("url") ?? "";
-  const [typed, setTyped] = useState(asked);
-  useEffect(() => setTyped(asked), [asked]);
+  const [typed, setTyped] = useState(() => typedEarly() || asked);
+  const last = useRef(asked);
+  useEffect(() => {
+    if (last.current !== asked) setTyped(asked);
+    last.current = asked;
+  }, [asked]);
   const uri = addressOf(typed)?.uri;
   const answer = useAnswer(uri, maps);
   const submitted = addressOf(asked);

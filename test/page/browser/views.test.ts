@@ -197,6 +197,21 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.close();
   });
 
+  it("keeps what was typed before the script ran", async () => {
+    const { url } = await serving();
+    const page = await browser.newPage();
+    await page.evaluateOnNewDocument(`new MutationObserver((_, observer) => {
+      const input = document.querySelector("#url");
+      if (input === null) return;
+      observer.disconnect();
+      input.value = "arxiv.org";
+    }).observe(document, { childList: true, subtree: true });`);
+    await page.goto(url);
+    await until(page, "document.querySelector('.finding') !== null");
+    expect(await page.evaluate("document.querySelector('#url').value")).toBe("arxiv.org");
+    await page.close();
+  });
+
   it("speaks German and changes its colours where the reader wants it", async () => {
     const { url } = await serving();
     const open = await openPage(browser, `${url}/?url=arxiv.org`, { width: 390, scheme });
