@@ -59,8 +59,8 @@ export function pageCountUrl(api: string, query: CdxQuery): string {
 
 /** The request for the last row of what a cursor asks for. */
 export function lastRowUrl(api: string, query: CdxQuery, cursor: CdxCursor): string {
-  const page = cursor.paging === "pages" ? { page: String(cursor.page) } : {};
-  return requestUrl(api, query, { ...page, sort: "reverse", limit: "1" });
+  const page = cursor.paging === "pages" ? String(cursor.page) : undefined;
+  return requestUrl(api, query, { page, sort: "reverse", limit: "1" });
 }
 
 /** Detects from the answer to {@link probeUrl} how a server pages, and where to begin. */
@@ -91,11 +91,7 @@ export function pageUrl(
   const limit = String(limitOf(cursor, linesPerPage));
   switch (cursor.paging) {
     case "resume":
-      return requestUrl(api, query, {
-        limit,
-        showResumeKey: "true",
-        ...(cursor.key === undefined ? {} : { resumeKey: cursor.key }),
-      });
+      return requestUrl(api, query, { limit, showResumeKey: "true", resumeKey: cursor.key });
     case "pages":
       return cursor.page < cursor.pages
         ? requestUrl(api, query, { page: String(cursor.page), limit })
@@ -170,18 +166,22 @@ function decodeKey(text: string): string {
 function requestUrl(
   api: string,
   { url, match, from, to }: CdxQuery,
-  more: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string | undefined>>,
 ): string {
-  const target = serverAddress(api);
-  const parameters = {
-    url,
-    ...(match === undefined || match === "exact" ? {} : { matchType: match }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...more,
-  };
-  for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
-  return target.href;
+  const matchType = match === "exact" ? undefined : match;
+  return withParameters(api, { url, matchType, from, to, ...more });
+}
+
+/** An address of a server with these parameters, but for those that are undefined. */
+export function withParameters(
+  api: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const address = serverAddress(api);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) address.searchParams.set(name, value);
+  }
+  return address.href;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { formatAmount } from "../format.ts";
 import { badInput, MementoMapError, quote, withoutCredentials } from "../errors.ts";
-import { serverAddress } from "./cdx-request.ts";
+import { withParameters } from "./cdx-request.ts";
 import { isJsonObject } from "../ukvs/header.ts";
 import { wholeText } from "../input/cdx-json.ts";
 import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
@@ -101,7 +101,8 @@ export async function sampleSearch(
       const known = [...file.note.words];
       const word = pickWord(known, searches, seed);
       if (word === undefined) break;
-      const url = searchUrl(api, { word, maxItems, from, to });
+      // As Arquivo.pt's text search has it.
+      const url = withParameters(api, { q: word, maxItems: String(maxItems), from, to });
       const { captures, leftOut } = await client.ask(url, async ({ chunks, source }) =>
         parseSearchAnswer(await wholeText(chunks, source), source),
       );
@@ -180,29 +181,8 @@ interface FoundCapture {
   readonly text: string;
 }
 
-interface TextSearch {
-  readonly word: string;
-  readonly maxItems: number;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 /** Longer than what there is any use for; a line of all of them is still one that can be read. */
 const MAX_MEMBER_CHARACTERS = 1 << 14;
-
-/**
- * The request for a word, as Arquivo.pt's text search takes it.
- *
- * @throws MM_USAGE for an invalid address.
- */
-export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch): string {
-  const url = serverAddress(api);
-  url.searchParams.set("q", word);
-  url.searchParams.set("maxItems", String(maxItems));
-  if (from !== undefined) url.searchParams.set("from", from);
-  if (to !== undefined) url.searchParams.set("to", to);
-  return url.href;
-}
 
 /**
  * The captures in an answer of Arquivo.pt's text search: members of `response_items` with

@@ -6,12 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_LINE_BYTES } from "../../src/bytes/lines.ts";
 import type { SampleSearchOptions, SampleSearchSummary } from "../../src/harvest/sample-search.ts";
-import {
-  foundLine,
-  parseSearchAnswer,
-  sampleSearch,
-  searchUrl,
-} from "../../src/harvest/sample-search.ts";
+import { foundLine, parseSearchAnswer, sampleSearch } from "../../src/harvest/sample-search.ts";
 import { Interrupt } from "../../src/interruption.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -270,25 +265,6 @@ const ITEM = {
 function answerOf(...items: unknown[]): string {
   return JSON.stringify({ response_items: items });
 }
-
-describe("searchUrl", () => {
-  it("asks for any word, and keeps what the address says", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (word) => {
-        const url = new URL(searchUrl("https://a.pt/search?lang=pt", { word, maxItems: 9 }));
-        expect(url.searchParams.get("q")).toBe(word);
-        expect([...url.searchParams.keys()]).toEqual(["lang", "q", "maxItems"]);
-      }),
-    );
-  });
-
-  it("passes dates on", () => {
-    const search = { word: "mar", maxItems: 9, from: "2008", to: "2009" };
-    expect(searchUrl("https://a.pt/search", search)).toBe(
-      "https://a.pt/search?q=mar&maxItems=9&from=2008&to=2009",
-    );
-  });
-});
 
 describe("parseSearchAnswer", () => {
   it("finds captures, and the text about them without marks", () => {
