@@ -165,10 +165,12 @@ export function kneeBytes(demand: PackDemand): number {
     const share = Math.min(1, expectedAt(demand.sizes, rows) / demand.misses);
     return share + (1 - share) * mistaken(bits, 1);
   };
-  const enough = curve.find((one) => {
+  // Where nearly all is rolled up, twice the bytes may still gain nothing, and four times the bytes much.
+  const last = curve.findLastIndex((one) => {
     const twice = curve.findLast(({ bytes }) => bytes <= 2 * one.bytes) ?? one;
-    return wrong(one) - wrong(twice) < KNEE;
+    return wrong(one) - wrong(twice) >= KNEE;
   });
+  const enough = curve.at(last + 1);
   return Math.ceil(enough?.bytes ?? Math.max(least, most));
 }
 

@@ -76,4 +76,10 @@ describe("a plan", () => {
     expect(wrong(2 * bytes)).toBeLessThanOrEqual(wrong(bytes));
     expect(wrong(bytes)).toBeLessThanOrEqual(wrong(bytes / 2));
   });
+
+  it("by default is large enough where little more than nothing answers no better than nothing", () => {
+    const byPrior = (share: number): number => (share < 0.2 ? 1 : (1 - share) ** 2);
+    const demand = { ...demandOf(700_000, byPrior), hosts: 5000, elsewhere: 4000 };
+    expect(planPack(demand, kneeBytes(demand)).rows).toBe(700_000);
+  });
 });
