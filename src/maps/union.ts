@@ -96,7 +96,8 @@ const MAX_KEPT = 16_384;
  * the other, the key of the overlap is in K too), then the most specific key of K for a URI has the
  * URI's whole story: each map decides about that key as a whole. So the merged map must say, for
  * each key of K, whether any map decides present there. A row may be left out when the next wider row
- * of the merged map says the same: for a key that is present, where no map has a void for a wider key.
+ * of the merged map says the same: for a key that is present, where a map is present at the next wider
+ * key that maps have.
  *
  * Only spread keys overlap in that way: `Y,*)/q` with `X)/p/*` in `X)/q`, and with `X,*` in
  * `X,*)/q`, for X at or below Y and q at or below p; with queries, so do `Y,*)/q?x` and `X)/q?*` in
@@ -162,7 +163,7 @@ export class Union {
    * says so; undefined where the rows of wider keys do.
    */
   async presentRow(key: string, own: number): Promise<Frequency | undefined> {
-    if (!this.hasSpreads || (!this.isTimed && !(await this.#isAbove(key, false)))) return undefined;
+    if (!this.hasSpreads || (!this.isTimed && (await this.#isNextPresent(key)))) return undefined;
     const deciding = await this.#deciding(key, own);
     return deciding.some(({ present }) => present) ? partOf(deciding) : {};
   }
@@ -173,7 +174,10 @@ export class Union {
     if (!this.isTimed && (await this.#found(key)).length > 0) return undefined;
     if (await this.isPresentElsewhere(key, -1)) return this.presentRow(key, -1);
     // A row of the merged map for a wider key may be present, even where maps have a void.
-    return (await this.#isAbove(key, true)) ? ABSENT : undefined;
+    for (const wider of this.covering(key).chain.slice(1)) {
+      if ((await this.#found(wider)).some(({ present }) => present)) return ABSENT;
+    }
+    return undefined;
   }
 
   /** The overlaps of a wildcard with the spread keys, each a key that no map needs to have. */
@@ -196,10 +200,11 @@ export class Union {
     return found;
   }
 
-  /** Whether some map has a row for a wider key that says present, or a void. */
-  async #isAbove(key: string, isPresent: boolean): Promise<boolean> {
+  /** Whether some map is present at the next wider key that any map has. */
+  async #isNextPresent(key: string): Promise<boolean> {
     for (const wider of this.covering(key).chain.slice(1)) {
-      if ((await this.#found(wider)).some(({ present }) => present === isPresent)) return true;
+      const found = await this.#found(wider);
+      if (found.length > 0) return found.some(({ present }) => present);
     }
     return false;
   }
