@@ -17,60 +17,57 @@ import {
 } from "./session.ts";
 import { nextTurn } from "../http/next-turn.ts";
 
-/** So many mementos take so long to merge that others have their turns between two such merges. */
+/** Merging this many mementos blocks the event loop noticeably, so other work runs between two such merges. */
 const LONG = 2000;
 
-/** How an aggregator asks. Every member may be left out. */
+/** Options of an aggregator. All members are optional. */
 export interface AggregatorOptions {
-  /**
-   * What archives have not answered by then is left out of the answer, and comes into the cache when they do; default
-   * 60 s.
-   */
+  /** Archives that answer later are missing from the result; their answers still fill the cache. Default 60 s. */
   readonly deadlineMs?: number | undefined;
   readonly observers?: readonly SessionObserver[] | undefined;
   readonly clock?: Clock | undefined;
-  /** Where several processes serve together, which of them this is; default the only one. */
+  /** Which of several processes this is; default the only one. */
   readonly place?: ProcessPlace | undefined;
 }
 
 /** A request to an aggregator; the URI comes from `originalUri`. */
 export interface AggregateRequest extends RouteRequest {
-  /** How long to wait for archives, if not as long as the aggregator's deadline allows. */
+  /** How long to wait for archives; default and maximum: the aggregator's deadline. */
   readonly waitMs?: number | undefined;
-  /** Ends the waiting when it is aborted. Requests to archives run to their end. */
+  /** Ends the wait when aborted. Requests to archives run to completion. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether archives or the cache answer; default `cached`. */
+  /** Whether to use the cache or query archives; default `cached`. */
   readonly how?: HowToAsk | undefined;
-  /** Called when it is decided which archives are asked. Must not throw. */
+  /** Called with the routing decisions. Must not throw. */
   readonly onDecided?: ((decisions: readonly Decision[]) => void) | undefined;
-  /** Called when an archive has answered, as long as the answer waits, with what it has. Must not throw. */
+  /** Called for each archive that answers before the result is returned, with its mementos. Must not throw. */
   readonly onOutcome?: ((outcome: Outcome, found: MementoList | undefined) => void) | undefined;
 }
 
-/** What the archives have of an original, put together. */
+/** The merged answers of archives for an original. */
 export interface Aggregation {
   readonly original: string;
   readonly session: string;
-  /** The list of archives as it was when the question came. */
+  /** The list of archives when the request arrived. */
   readonly archives: readonly Archive[];
-  /** One for every archive: those asked first. */
+  /** One per archive: queried ones first. */
   readonly decisions: readonly Decision[];
   /**
-   * One for every archive that was asked, in the order of `archives`; `pending` for those that have not answered yet.
-   * Archives that were asked as a sample are not waited for.
+   * One per queried archive, in the order of `archives`; `pending` for those without an answer yet. The result does
+   * not wait for sampled archives.
    */
   readonly outcomes: readonly Outcome[];
-  /** In the order of time; archives are known in it by their place in `archives`. */
+  /** In chronological order; their archives are indexes into `archives`. */
   readonly mementos: MergedTimeMap;
-  /** Whether every archive that was asked said all it has, and none is dormant. */
+  /** Whether every queried archive answered completely, and none is dormant. */
   readonly isWhole: boolean;
 }
 
 /**
- * Asks archives for the mementos of an original, all at once, and puts their answers together.
+ * Queries archives in parallel for the mementos of an original, and merges their answers.
  *
- * The router chooses the archives, the upstream queries them. The result has what has arrived when all have answered, or
- * when the time is over; later answers fill the cache.
+ * The router selects the archives, the upstream queries them. The result is returned when all have answered, or at the
+ * deadline; later answers fill the cache.
  */
 export class Aggregator {
   readonly router: Router;
@@ -89,15 +86,15 @@ export class Aggregator {
     this.#ids = new SessionIds(options.place);
   }
 
-  /** Notifies one more observer, from the next session on. */
+  /** Adds an observer, from the next session on. */
   observe(observer: SessionObserver): void {
     this.#observers.push(observer);
   }
 
   /**
-   * All mementos of an original, or those from `from` until `until`.
+   * All mementos of an original, or those from `from` to `until`.
    *
-   * Faults of archives are in the outcomes, and never thrown.
+   * Errors of archives are in the outcomes, never thrown.
    *
    * @throws MM_INTERRUPTED when the signal is aborted.
    */
@@ -106,8 +103,8 @@ export class Aggregator {
   }
 
   /**
-   * The mementos around a moment: of every archive the first, the last, that closest to it and its
-   * neighbours, as far as its TimeGate tells.
+   * The mementos around a datetime: of each archive the first, the last, the closest and its neighbours, as far as
+   * its TimeGate names them.
    *
    * @throws as `timeMap` does.
    */
@@ -162,7 +159,7 @@ export class Aggregator {
     };
   }
 
-  /** Asks one archive, and tells observers what it answered, also after the result was returned. */
+  /** Queries one archive and notifies observers, even after the result was returned. */
   #ask(
     session: Session,
     decision: Decision,
@@ -196,18 +193,18 @@ export class Aggregator {
   }
 }
 
-/** An archive that was asked for one lookup. */
+/** A query to an archive during one lookup. */
 interface Ask {
   readonly decision: Decision;
   readonly startedAt: number;
   isWaitedFor: boolean;
-  /** Undefined where it was answered at once. */
+  /** Undefined if it was answered synchronously. */
   done?: Promise<void>;
   answer?: ArchiveAnswer;
   outcome?: Outcome;
 }
 
-/** Waits until all is there, or the time is over. @throws MM_INTERRUPTED */
+/** Waits for all answers or the deadline. @throws MM_INTERRUPTED */
 function arrived(
   pending: readonly Promise<void>[],
   waitMs: number,

@@ -15,9 +15,9 @@ export function bySpan<Value>(make: (name: SpanName) => Value): BySpan<Value> {
   return { minutes: make("minutes"), hours: make("hours") };
 }
 
-/** Numbers of each of the last minutes and hours; older ones are forgotten. */
+/** Values of the last minutes and hours; older ones are dropped. */
 export class History<Values extends Record<string, number | null>> {
-  /** The values of a span in which nothing happened. */
+  /** The values of a span without events. */
   readonly #empty: Values;
   /** By the number of the span since 1970. */
   readonly #spans = bySpan(() => new Map<number, Values>());
@@ -34,7 +34,7 @@ export class History<Values extends Record<string, number | null>> {
       const current = Math.floor(now / spanMs);
       let values = spans.get(current);
       if (values === undefined) {
-        // Later ones are of a clock that was set back.
+        // Spans in the future: the clock was set back.
         for (const span of spans.keys())
           if (span <= current - count || span > current) spans.delete(span);
         values = { ...this.#empty };
@@ -44,7 +44,7 @@ export class History<Values extends Record<string, number | null>> {
     }
   }
 
-  /** For each name its values, the current one last. */
+  /** The values by name, the current span last. */
   read(now: number): BySpan<{ readonly [Name in keyof Values]: readonly Values[Name][] }> {
     return bySpan((name) => {
       const { spanMs, count } = SPANS[name];

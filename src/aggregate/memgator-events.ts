@@ -11,9 +11,9 @@ import { LF } from "../bytes/bytes.ts";
 import { ioError } from "../errors.ts";
 import { outputError } from "../files/output-file.ts";
 
-/* What happens in a session, in the words of MemGator's log and monitor. */
+/* Session events, in the words of MemGator's log and monitor. */
 
-/** Takes the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
+/** Receives the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
 export type TakeEvent = (session: Session, members: string) => void;
 
 /** The start of a session. */
@@ -23,11 +23,11 @@ export function beginEvent(session: Session, take: TakeEvent): void {
 }
 
 /**
- * What became of asking one archive: fetched, then how many mementos were in it; or what failed. A
- * TimeGate's response has the same words, as in MemGator's log.
+ * The outcome of querying one archive: fetched, then the number of mementos; or the error. TimeGate
+ * responses use the same words, as in MemGator's log.
  *
- * `"cache"` at the end, which is not MemGator's, tells where an answer came from that did not come
- * from the archive itself.
+ * `"cache"` at the end, which MemGator does not have, is the origin of an answer that did not come from
+ * the archive itself.
  */
 export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
   const { archive, startedAt, endedAt, mementos, status, origin } = outcome;
@@ -45,7 +45,7 @@ export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEven
   take(session, members(id, "extractmementos", extracted, endedAt, endedAt) + cache);
 }
 
-/** The line about one archive's answer that stands beside its events: without the time. */
+/** The log line that accompanies the events of one archive's answer, without the time. */
 function outcomeLine(outcome: Outcome): readonly [kind: "INFO" | "ERROR", text: string] {
   const { archive, result, status, mementos, fault } = outcome;
   if (isAnswer(outcome)) return ["INFO", `${archive.id} => Success: ${mementos} mementos`];
@@ -65,12 +65,12 @@ export function endEvents(session: Session, end: SessionEnd, take: TakeEvent): v
   take(session, members('"SESSION"', kind, "Complete session", startedAt, endedAt));
 }
 
-/** An answer in which mementos were looked for; MemGator takes a 404 for an error. */
+/** Whether the archive answered with mementos or none; MemGator treats a 404 as an error. */
 function isAnswer({ result, status }: Outcome): boolean {
   return result === "hit" || (result === "miss" && status !== 404);
 }
 
-/** Errors have a file and a line of MemGator's program in front, which its readers pass over. */
+/** MemGator's errors begin with a file and a line of its source, which parsers skip. */
 const PLACE = "main.go:0: ";
 
 function failureOf(status: number | undefined, name: string): string {
@@ -79,7 +79,7 @@ function failureOf(status: number | undefined, name: string): string {
   return `Response error in ${name}, Status: ${status}`;
 }
 
-/** @param origin JSON; @param info what stands in JSON between quotes. */
+/** @param origin JSON; @param info content of a JSON string. */
 function members(
   origin: string,
   role: string,
@@ -116,14 +116,14 @@ const FLUSH_AFTER_MS = 200;
 const FLUSH_AT_LENGTH = 256 * 1024;
 
 /**
- * Writes what archives answered to a file, in the form of MemGator's log with timings.
+ * Logs the answers of archives to a file, in the format of MemGator's log with timings.
  *
- * The line that names a session and the one that names its URI are written together, so that who
- * reads the log joins answers and URIs with certainty, however many sessions are in progress. Lines
- * are collected and written a few times a second; a line is never torn, unless the disk is full,
- * and then it has its own end. Several processes may write to one file: each write has whole lines.
+ * The lines that name a session and its URI are written together, so that readers can match answers
+ * to URIs even if sessions interleave. Lines are buffered and written a few times a second. A line is
+ * torn only if the disk is full; it is then terminated by a line break. Several processes may write to
+ * one file: each write has whole lines.
  *
- * Memory: what was not written yet, at most 256 KiB.
+ * Memory: pending lines, at most 256 KiB.
  */
 export class MemgatorLogFile implements SessionObserver {
   readonly #path: string;
@@ -140,10 +140,10 @@ export class MemgatorLogFile implements SessionObserver {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Opens the file, and appends to what it has.
+   * Opens the file for appending.
    *
-   * @param options.onError called when lines cannot be written, once until they can be again; they are
-   *   lost, the service goes on.
+   * @param options.onError called when lines cannot be written, once until writing succeeds again; the
+   *   lines are lost, the service continues.
    * @throws MM_IO
    */
   constructor(
@@ -161,7 +161,7 @@ export class MemgatorLogFile implements SessionObserver {
 
   began(session: Session): void {
     const line = `INFO: ${this.#time()} Aggregating Mementos for ${session.uri}`;
-    // In one piece: another process may write to the same file.
+    // In one write: other processes may write to the same file.
     beginEvent(session, ({ id }, members) => this.#add("BENCHMARK", `${id} {${members}}\n${line}`));
   }
 
@@ -176,13 +176,13 @@ export class MemgatorLogFile implements SessionObserver {
     this.#add("INFO", `Total Mementos: ${end.mementos} in ${took}`);
   }
 
-  /** An archive failed so often that it is dormant. */
+  /** The circuit breaker of an archive opened. */
   slept(archive: Archive, failures: number): void {
     if (!this.#sleeping.has(archive.id)) this.#sleeping.set(archive.id, this.#now().getTime());
     this.#add("INFO", `${archive.id} => Dormant after ${failures} consecutive failures`);
   }
 
-  /** An archive is asked again. */
+  /** The circuit breaker of an archive closed. */
   woke(archive: Archive): void {
     const since = this.#sleeping.get(archive.id) ?? this.#now().getTime();
     this.#sleeping.delete(archive.id);
@@ -191,9 +191,9 @@ export class MemgatorLogFile implements SessionObserver {
   }
 
   /**
-   * Closes the file and opens it again by its name: call it when the file was moved away.
+   * Closes the file and opens it again by its name: call it after the file was moved.
    *
-   * @throws MM_IO; the old file stays in use then.
+   * @throws MM_IO; the old file stays in use.
    */
   reopen(): void {
     this.flush();
@@ -202,7 +202,7 @@ export class MemgatorLogFile implements SessionObserver {
     this.#file = file;
   }
 
-  /** Writes what is pending. */
+  /** Writes pending lines. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -219,7 +219,7 @@ export class MemgatorLogFile implements SessionObserver {
     if (at > 0) this.#isTorn = bytes[at - 1] !== LF;
   }
 
-  /** Writes what is pending; what comes later is not written. */
+  /** Writes pending lines; later ones are dropped. */
   close(): void {
     this.flush();
     this.#isClosed = true;

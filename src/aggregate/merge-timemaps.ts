@@ -2,9 +2,9 @@ import { MementoMapError } from "../errors.ts";
 import type { Memento, MementoList, MementoSequence } from "../memento/memento-list.ts";
 import { epochMs } from "../memento/datetime.ts";
 
-/** What an archive answered, or a page of it. */
+/** Mementos of an archive's answer, or of a page of it. */
 export interface MergeSource {
-  /** The place of the archive in the list of archives; several sources may be of one archive. */
+  /** Index of the archive in the list of archives; several sources may belong to one archive. */
   readonly archive: number;
   readonly mementos: MementoList;
 }
@@ -12,12 +12,11 @@ export interface MergeSource {
 const MAX_SOURCES = 2 ** 16;
 
 /**
- * Merges the mementos of archives in the order of time.
+ * Merges the mementos of archives in chronological order.
  *
- * Mementos of the same second are in the order of the archives, then in that of their TimeMap. Of
- * those with the same URI and datetime the first is kept. Sources need no order; those that are not
- * sorted are, for which an index of four bytes a memento is held. Takes n log k steps for n mementos
- * of k sources.
+ * Mementos of the same second are ordered by archive, then as in their TimeMap. Of duplicates with the
+ * same URI and datetime the first is kept. Sources may be unsorted; an unsorted one takes an index of
+ * four bytes per memento. Takes O(n log k) steps for n mementos of k sources.
  *
  * @throws MM_LIMIT for more than 65,536 sources.
  *
@@ -48,7 +47,7 @@ export function mergeTimeMaps(sources: Iterable<MergeSource>): MergedTimeMap {
   const lists = inOrder.map(({ mementos }) => mementos);
   let runs = lists.map(toRun);
   while (runs.length > 1) {
-    // Neighbours, so that each memento is compared once for every doubling of what is merged.
+    // Merges neighbours, so that each memento is compared once per doubling.
     runs = runs.flatMap((run, i) => {
       if (i % 2 === 1) return [];
       return i + 1 < runs.length ? [mergeRuns(lists, run, runs[i + 1])] : [run];
@@ -58,7 +57,7 @@ export function mergeTimeMaps(sources: Iterable<MergeSource>): MergedTimeMap {
   return new MergedTimeMap({ lists, archives, ...dropRepeats(lists, runs[0] ?? NO_RUN) });
 }
 
-/** Mementos in the order of time: the list and the place in it of each. */
+/** Mementos in chronological order: the list of each, and its index in that list. */
 type Run = Pick<MergeColumns, "listOf" | "placeOf">;
 
 const NO_RUN: Run = { listOf: new Uint16Array(0), placeOf: new Uint32Array(0) };
@@ -71,7 +70,7 @@ function toRun(list: MementoList, number: number): Run {
   return { listOf: new Uint16Array(list.count).fill(number), placeOf };
 }
 
-/** Of the same second those of the first run come first. */
+/** Within the same second, mementos of the first run come first. */
 function mergeRuns(lists: readonly MementoList[], first: Run, second: Run): Run {
   const count = first.placeOf.length + second.placeOf.length;
   const [listOf, placeOf] = [new Uint16Array(count), new Uint32Array(count)];
@@ -90,12 +89,12 @@ function mergeRuns(lists: readonly MementoList[], first: Run, second: Run): Run 
   return { listOf, placeOf };
 }
 
-/** Leaves out what was there with the same URI in the same second; in place. */
+/** Drops duplicates with the same URI and second, in place. */
 function dropRepeats(lists: readonly MementoList[], { listOf, placeOf }: Run): Run {
   const uriAt = (i: number): string => lists[listOf[i]].uriIdentityAt(placeOf[i]);
   let count = 0;
   let second = Number.NaN;
-  /** URIs of the second, where it has more than one. */
+  /** URIs of the current second, if it has several. */
   let uris: Set<string> | undefined;
   for (let i = 0; i < placeOf.length; i++) {
     const datetime = lists[listOf[i]].datetimeAt(placeOf[i]);
@@ -116,17 +115,17 @@ function dropRepeats(lists: readonly MementoList[], { listOf, placeOf }: Run): R
 
 /** A memento, and the archive that has it. */
 export interface MergedMemento extends Memento {
-  /** The place of the archive in the list that was merged. */
+  /** Index of the archive, as in the sources. */
   readonly archive: number;
 }
 
-/** Mementos from `start` to before `end`, by their places. */
+/** Mementos from index `start` to before `end`. */
 export interface MementoRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Where mementos of a merge are: `lists[listOf[i]]` has the one at place `i`, at `placeOf[i]`. */
+/** Memento `i` of a merge is at index `placeOf[i]` of `lists[listOf[i]]`. */
 export interface MergeColumns {
   readonly lists: readonly MementoList[];
   /** The archive of each list. */
@@ -136,9 +135,9 @@ export interface MergeColumns {
 }
 
 /**
- * The mementos of several archives in the order of time; see `mergeTimeMaps`.
+ * The mementos of several archives in chronological order; see `mergeTimeMaps`.
  *
- * Six bytes for each, besides the lists they are in. Places count from 0.
+ * Takes six bytes per memento besides the source lists. Indexes start at 0.
  */
 export class MergedTimeMap implements MementoSequence {
   readonly count: number;
@@ -175,13 +174,13 @@ export class MergedTimeMap implements MementoSequence {
     for (let i = 0; i < this.count; i++) yield this.at(i);
   }
 
-  /** Mementos of a time, both ends included; an end that is not given is open. */
+  /** Mementos of a period, both ends included; an omitted end is open. */
   range(from: number = 0, until: number = Number.POSITIVE_INFINITY): MementoRange {
     const start = this.#firstNotBefore(from);
     return { start, end: Math.max(start, this.#firstNotBefore(until, true)) };
   }
 
-  /** A part as a list of its own, which shares its memory with this one. */
+  /** A range as a separate list that shares its memory with this one. */
   part({ start, end }: MementoRange): MergedTimeMap {
     const { listOf, placeOf, ...rest } = this.#columns;
     return new MergedTimeMap({
@@ -191,7 +190,7 @@ export class MergedTimeMap implements MementoSequence {
     });
   }
 
-  /** All mementos, cut in parts of `size` and one of what remains. */
+  /** All mementos in ranges of `size`; the last may be shorter. */
   pages(size: number): MementoRange[] {
     const pages: MementoRange[] = [];
     for (let start = 0; start < this.count; start += size) {
@@ -200,10 +199,7 @@ export class MergedTimeMap implements MementoSequence {
     return pages;
   }
 
-  /**
-   * The place of the memento nearest in time, -1 if there are none. Of several that are equally near
-   * it is the last in the list.
-   */
+  /** Index of the memento nearest in time, the last of several that are equally near; -1 if there are none. */
   closest(datetime: number): number {
     if (this.count === 0) return -1;
     const after = this.#firstNotBefore(datetime);
@@ -218,7 +214,7 @@ export class MergedTimeMap implements MementoSequence {
     return this.#firstNotBefore(afterDatetime, true) - 1;
   }
 
-  /** The first place that is not before a time, or the first that is behind it. */
+  /** Index of the first memento not before a time, or of the first after it. */
   #firstNotBefore(datetime: number, isBehind: boolean = false): number {
     let low = 0;
     let high = this.count;

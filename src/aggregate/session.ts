@@ -2,42 +2,42 @@ import type { ArchiveAnswer } from "./ask/answer.ts";
 import type { Archive } from "./route/archive.ts";
 import type { Decision } from "./route/decision.ts";
 
-/** One question to the aggregator, from its arrival to the answer. */
+/** One lookup of an aggregator, from the request to the answer. */
 export interface Session {
-  /** Unique in a service: nanoseconds since 1970, about, as a text of digits. */
+  /** Unique in a service: approximately nanoseconds since 1970, as digits. */
   readonly id: string;
   readonly kind: "timemap" | "timegate";
   readonly uri: string;
   readonly startedAt: number;
-  /** One for every archive. */
+  /** One per archive. */
   readonly decisions: readonly Decision[];
 }
 
-/** Notified of what an aggregator does, as it does it. Must not throw. */
+/** Observes the sessions of an aggregator. Must not throw. */
 export interface SessionObserver {
-  /** Archives are about to be asked. */
+  /** Archives are about to be queried. */
   began?(session: Session): void;
-  /** One of them answered, or will not. */
+  /** An archive answered or failed. */
   answered?(session: Session, outcome: Outcome): void;
-  /** All have, also those that the answer did not wait for. */
+  /** All archives answered or failed, including those that the result did not wait for. */
   ended?(session: Session, end: SessionEnd): void;
 }
 
 export interface SessionEnd {
   readonly mementos: number;
-  /** When the answer was put together. */
+  /** When the result was merged. */
   readonly answeredAt: number;
-  /** When the last archive had answered. */
+  /** When the last archive answered. */
   readonly endedAt: number;
 }
 
 /** Milliseconds since 1970 with fractions. */
 export type Clock = () => number;
 
-/** Clocks drift apart by little; more than this is a clock that was set, or a machine that slept. */
+/** Smaller differences are drift; larger ones mean that the clock was set or the machine was suspended. */
 const FAR_APART_MS = 1000;
 
-/** Advances as evenly as the first clock, and steps where the second one was set. */
+/** Advances with the steady clock, and jumps when the system clock was set. */
 export function followingClock(steady: Clock, system: Clock): Clock {
   let aheadMs = 0;
   return () => {
@@ -68,8 +68,8 @@ export interface ProcessPlace {
 }
 
 /**
- * Hands out names of sessions that no other of this process has, nor one of the processes that serve
- * together with it: the remainder of the nanoseconds tells them apart.
+ * Generates session ids that are unique in this process and among those that serve together with it:
+ * the remainder of the nanoseconds identifies the process.
  */
 export class SessionIds {
   readonly #remainder: bigint;
@@ -89,26 +89,26 @@ export class SessionIds {
   }
 }
 
-/** What became of asking one archive. */
+/** Result of querying one archive. */
 export type Result =
   | ArchiveAnswer["result"]
-  /** It has not answered yet; observers are notified when it does. */
+  /** No answer yet; observers are notified of it later. */
   | "pending";
 
-/** What one archive answered, when and how. */
+/** Outcome of querying one archive. */
 export interface Outcome extends Omit<ArchiveAnswer, "result" | "mementos"> {
   readonly archive: Archive;
-  /** Why it was asked. */
+  /** Why it was queried. */
   readonly decision: Decision;
   readonly result: Result;
-  /** How many mementos it named. */
+  /** Number of mementos. */
   readonly mementos: number;
   /** Milliseconds since 1970, with fractions. */
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** Whether what the archive has is known, all of it. */
+/** Whether the archive answered completely. */
 export function isWhole(outcome: Outcome): boolean {
   return outcome.fault === undefined && (outcome.result === "hit" || outcome.result === "miss");
 }

@@ -11,13 +11,13 @@ import {
 } from "./session.ts";
 
 const NOTHING = {
-  /** Times an archive was queried, and what it answered. */
+  /** Queries to an archive, and their results. */
   asked: 0,
   hits: 0,
   misses: 0,
   errors: 0,
   mementos: 0,
-  /** Times an archive was not queried, and how many of these requests a broadcast would have made. */
+  /** Times an archive was skipped, and how many of these requests a broadcast would have made. */
   skipped: 0,
   spared: 0,
   /** Answers that did not come from the archive itself. */
@@ -25,7 +25,7 @@ const NOTHING = {
   cacheHits: 0,
   stale: 0,
   coalesced: 0,
-  /** Answers of archives that were to be spared, and how many of them had mementos. */
+  /** Answers of archives queried as a sample, and how many of them had mementos. */
   sampled: 0,
   sampledHits: 0,
 };
@@ -33,7 +33,7 @@ const NOTHING = {
 const COUNT_OF_RESULT = { hit: "hits", miss: "misses", error: "errors" } as const;
 const COUNT_OF_ORIGIN = { cache: "cacheHits", stale: "stale", coalesced: "coalesced" } as const;
 
-/** Reasons for which routing spares an archive that a broadcast would query. */
+/** Reasons for which routing skips an archive that a broadcast would query. */
 const SPARED: ReadonlySet<RouteReason> = new Set([
   "not-in-map",
   "out-of-range",
@@ -42,14 +42,14 @@ const SPARED: ReadonlySet<RouteReason> = new Set([
   "unlikely",
 ]);
 
-/** Response times that are remembered of an archive. */
+/** Response times kept per archive. */
 const MAX_LATENCIES = 1000;
 
-/** What was counted, of one archive or of all. */
+/** Counts of one archive or of all. */
 class Tally {
   readonly counts = { ...NOTHING };
   readonly history = new History({ asked: 0, spared: 0, hits: 0 });
-  /** Of the last answers of the archive itself. */
+  /** Of the latest answers of the archive itself. */
   readonly latencies: number[] = [];
 
   count(name: "asked" | "spared" | "hits", now: number): void {
@@ -62,7 +62,7 @@ class Tally {
     counts.mementos += mementos;
     if (result === "hit") this.count("hits", endedAt);
     else if (result !== "pending") counts[COUNT_OF_RESULT[result]] += 1;
-    // A failure tells nothing about what is missed.
+    // A failure says nothing about missed hits.
     if (decision.reason === "sampled" && (result === "hit" || result === "miss")) {
       counts.sampled += 1;
       if (result === "hit") counts.sampledHits += 1;
@@ -77,10 +77,10 @@ class Tally {
   }
 }
 
-/** What was counted of one archive since the start. */
+/** Counts of one archive since the start. */
 export type ArchiveCounts = Readonly<typeof NOTHING>;
 
-/** What routing saved so far, and what it may have cost. */
+/** Requests saved by routing so far, and hits estimated to be missed. */
 export interface RoutingReport {
   readonly sessions: number;
   readonly asked: number;
@@ -88,17 +88,17 @@ export interface RoutingReport {
   readonly sampled: number;
   readonly sampledHits: number;
   readonly hits: number;
-  /** The share of a broadcast's requests that were spared, 0 to 1. */
+  /** The fraction of a broadcast's requests that were saved, 0 to 1. */
   readonly saved: number;
-  /** How often a spared archive would have had mementos; undefined before anything was sampled. */
+  /** How often a skipped archive would have had mementos; undefined before the first sample. */
   readonly missRate: Share | undefined;
-  /** An estimate of the answers with mementos among the requests that were spared. */
+  /** Estimated number of hits among the skipped requests. */
   readonly missedHits: Share | undefined;
-  /** Hits as a share of hits and missed hits: what maps keep of a broadcast's answers. */
+  /** Hits as a fraction of hits and missed hits: the recall compared with a broadcast. */
   readonly recall: Share | undefined;
 }
 
-/** Counts what archives are asked, what they answer and what routing spares them. A few kilobytes an archive. */
+/** Counts queries to archives, their results, and requests saved by routing. A few kilobytes per archive. */
 export class Statistics implements SessionObserver {
   /** By the ids of archives. */
   readonly #tallies = new Map<string, Tally>();
@@ -108,7 +108,7 @@ export class Statistics implements SessionObserver {
   readonly #clock: Clock;
   #sessions = 0;
 
-  /** @param recall the measured recall, where something other than maps decides. */
+  /** @param recall the measured recall, if not only maps decide. */
   constructor(recall?: () => number | undefined, clock: Clock = systemClock) {
     this.#recall = recall;
     this.#clock = clock;
@@ -141,7 +141,7 @@ export class Statistics implements SessionObserver {
     return this.#tallyOf(archive).counts;
   }
 
-  /** Half, and 99 %, of the last thousand answers of an archive took less. */
+  /** Median and 99th percentile of the response times of an archive's last thousand answers. */
   latenciesOf(archive: Archive): { medianMs: number | undefined; p99Ms: number | undefined } {
     const sorted = Float64Array.from(this.#tallyOf(archive).latencies).sort();
     const quantile = (share: number): number | undefined =>
@@ -149,12 +149,12 @@ export class Statistics implements SessionObserver {
     return { medianMs: quantile(0.5), p99Ms: quantile(0.99) };
   }
 
-  /** What `/history.json` shows of an archive. */
+  /** The history of an archive for `/history.json`. */
   historyOf(archive: Archive): ReturnType<Tally["history"]["read"]> {
     return this.#tallyOf(archive).history.read(this.#clock());
   }
 
-  /** The same of all archives, with the recall at the end of each span. */
+  /** The history of all archives, with the recall at the end of each span. */
   history(): BySpan<{ readonly recall: readonly (number | null)[] }> {
     const now = this.#clock();
     const [counts, recalls] = [this.#all.history.read(now), this.#recalls.read(now)];
@@ -177,7 +177,7 @@ export class Statistics implements SessionObserver {
     return { ...counts, saved, missRate, missedHits: { value, low, high }, recall };
   }
 
-  /** Forgets all archives but these. */
+  /** Drops the counts of all archives but these. */
   keepOnly(archives: readonly Archive[]): void {
     const ids = new Set(archives.map(({ id }) => id));
     for (const id of this.#tallies.keys()) if (!ids.has(id)) this.#tallies.delete(id);

@@ -80,7 +80,7 @@ describe("replaceArchives", () => {
     expect(open.upstream.stateOf(changed)).toMatchObject({
       health: "dormant",
       consecutiveFailures: 1,
-      lastFailure: "it answered with status 500",
+      lastFailure: "HTTP status 500",
     });
     expect(open.statistics.countsOf({ ...one.archive })).toEqual(before);
     expect(open.statistics.countsOf(changed).errors).toBe(1);

@@ -280,7 +280,7 @@ describe("aggregate --serve", () => {
     }
     expect(said.filter((text) => text.includes("s3cret"))).toEqual([]);
     const timemap = { ...one, timemap: secret(one.timemap) };
-    await expect(serving([timemap])).rejects.toThrow(/^(?!.*s3cret).*names a user/s);
+    await expect(serving([timemap])).rejects.toThrow(/^(?!.*s3cret).*contains credentials/s);
   });
 
   it("sends URIs that are encoded as a whole as they were meant", async () => {

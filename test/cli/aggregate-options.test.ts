@@ -36,9 +36,9 @@ describe("what to learn from", () => {
   it("is told of where it is a log without an answer, and taken all the same", async () => {
     const { list, file } = world();
     const recall = ["--recall", "0.9", "--learn-from"];
-    const fault = "a log to learn from is not usable";
+    const fault = "a log to learn from is unusable";
     const empty = await route(list, ...recall, file("empty.log", ""));
-    const reason = "it has no response of an archive";
+    const reason = "no archive response found";
     expect(empty.stderr).toMatch(new RegExp(`${fault}: ".*empty.log": ${reason}\n`));
     const notes = await route(list, ...recall, file("notes.txt", "Remember the milk.\n"));
     expect(notes.stderr).toMatch(new RegExp(`notes.txt": ${reason}\n`));

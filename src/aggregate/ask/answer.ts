@@ -2,37 +2,34 @@ import { type ErrorCode, isMementoMapError } from "../../errors.ts";
 import { type FailureReason, failureReasonOf } from "../../http/retry.ts";
 import { MementoList } from "../../memento/memento-list.ts";
 
-/**
- * Where an answer comes from: the archive; the cache; the cache although it is no longer fresh; or a request that was
- * in flight already.
- */
+/** Source of an answer: the archive, the cache, a stale cache entry, or a request already in flight. */
 export type Origin = "network" | "cache" | "stale" | "coalesced";
 
-/** What an archive has of an original. */
+/** An archive's answer for an original. */
 export interface ArchiveAnswer {
-  /** `miss`: it says that it has none; `error`: it could not be asked, or its answer is of no use. */
+  /** `miss`: the archive reports no mementos; `error`: the request failed, or the response is unusable. */
   readonly result: "hit" | "miss" | "error";
   readonly mementos: MementoList;
-  /** Of the response, if there was one. */
+  /** HTTP status of the response, if any. */
   readonly status: number | undefined;
-  /** Undefined where there was no response. */
+  /** Undefined without a response. */
   readonly origin: Origin | undefined;
-  /** How old a cached answer is. */
+  /** Age of a cached answer. */
   readonly ageSeconds: number;
-  /** What went wrong; also with a hit, when a later page of a TimeMap could not be had. */
+  /** Error code; also set with a hit if a later page of a TimeMap failed. */
   readonly code: ErrorCode | undefined;
-  /** The same as a stable word. */
+  /** Reason of the error, as a stable word. */
   readonly failure: FailureReason | undefined;
   readonly fault: string | undefined;
 }
 
-/** What went wrong. */
+/** Error of an answer. */
 export type ArchiveFault = Pick<ArchiveAnswer, "code" | "failure" | "fault">;
 
 const NO_MEMENTOS = new MementoList();
 const NO_FAULT: ArchiveFault = { code: undefined, failure: undefined, fault: undefined };
 
-/** An archive has these mementos; none is a miss. */
+/** The answer with these mementos; an empty list is a miss. */
 export function answerOf(
   mementos: MementoList,
   {
@@ -61,7 +58,7 @@ export function answerOfStatus(status: number): ArchiveAnswer {
   return status === 404 ? answerOf(NO_MEMENTOS) : uselessAnswer(status);
 }
 
-/** A response that cannot be read. */
+/** The answer for a response that cannot be parsed. */
 export function unreadableAnswer(
   status: number,
   failure: "bad-timemap" | "no-memento",
@@ -70,7 +67,7 @@ export function unreadableAnswer(
   return uselessAnswer(status, { code: "MM_BAD_INPUT", failure, fault });
 }
 
-/** No response, because of this. */
+/** The answer for a request that failed. */
 export function failedAnswer(fault: ArchiveFault): ArchiveAnswer {
   const nothing = { mementos: NO_MEMENTOS, status: undefined, origin: undefined, ageSeconds: 0 };
   return { result: "error", ...nothing, ...fault };

@@ -26,46 +26,46 @@ import {
   type Reading,
 } from "./timemap.ts";
 
-/** How archives are asked. Every member may be left out. */
+/** How archives are queried. All members are optional. */
 export interface AskOptions extends EndpointOptions {
   readonly limits?: Partial<AskLimits> | undefined;
   readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** Default none. */
   readonly cache?: Cache | undefined;
-  /** How long an answer may take to begin; default 30 s, or what the archive's entry says. */
+  /** Time until the response begins; default 30 s, or `timeoutMs` of the archive. */
   readonly headersTimeoutMs?: number | undefined;
-  /** How long all may take, waiting included; default 60 s, or what the archive's entry says. */
+  /** Total time, including the queue; default 60 s, or `timeoutMs` of the archive. */
   readonly totalTimeoutMs?: number | undefined;
 }
 
-/** A question, and the endpoint that it is put to: it may leave the list meanwhile. */
+/** A question and its endpoint, which may be removed from the list meanwhile. */
 type Asked = Question & AskedEndpoint;
 
 const DAY_MS = 86_400_000;
-/** Bytes of all answers that are being read. */
+/** Limit on response bytes in flight, over all archives. */
 const BUDGET_BYTES = 512 * 2 ** 20;
-/** Short answers are taken in any case. */
+/** Shorter responses are always accepted. */
 const SHORT_BYTES = 2 ** 20;
-/** `no-cache` of clients causes a request at most once a minute. */
+/** A forced refresh queries the archive at most once a minute. */
 const REFRESH_MS = 60_000;
-/** Cached answers with a later time are from before the clock was set. */
+/** Entries dated further in the future are ignored: the clock was set back. */
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * Queries archives within the limits of their hosts. Equal questions share one request, which runs to its end and fills
- * the cache even if no client waits for it any more.
+ * Queries archives within the limits of their hosts. Equal questions share one request, which runs to completion and
+ * fills the cache even if all its clients have left.
  */
 export class Asker implements Upstream {
-  /** What archives were sent, by their ids. */
+  /** Traffic by archive id. */
   readonly traffic = new Map<string, Traffic>();
   readonly #client: Client;
   readonly #options: AskOptions;
   readonly #limits: AskLimits;
   readonly #lifetimes: Lifetimes;
   readonly #endpoints: Endpoints;
-  /** By the keys of questions; with the origin, which is trusted as long as it is asked. */
+  /** By question key; `origin` is trusted while its request is in flight. */
   readonly #inFlight = new Map<string, { answer: Promise<ArchiveAnswer>; origin: string }>();
-  /** Bytes of answers that are being read. */
+  /** Response bytes in flight. */
   #reading = 0;
   #isClosed = false;
 
@@ -101,7 +101,7 @@ export class Asker implements Upstream {
     return this.#askClosest(closest, all, datetime, how);
   }
 
-  /** The TimeGate, or the TimeMap where the TimeGate is of no use. */
+  /** Queries the TimeGate, or the TimeMap if the TimeGate is unusable. */
   async #askClosest(
     closest: Question,
     all: Question,
@@ -111,18 +111,18 @@ export class Asker implements Upstream {
     const found = await this.#ask(closest, how);
     if (found.result === "error") {
       const isInVain = found.failure !== undefined && ALSO_OF_TIMEMAP.has(found.failure);
-      // The cache may have it even if the archive does not respond.
+      // The TimeMap may be cached even if the archive does not respond.
       const instead = await this.#ask(all, isInVain ? "only-cached" : how);
       return instead.result === "error" ? found : instead;
     }
     const isExact = [...found.mementos].some((memento) => memento.datetime === datetime);
     if (!isExact) return found;
-    // Some TimeGates have a memento at any time that they are asked for.
+    // Some TimeGates name a memento at exactly the requested datetime, whatever it is.
     const whole = await this.#ask(all, how);
     return whole.result === "error" ? withoutDatetime(found, datetime) : whole;
   }
 
-  /** At once if it is known. */
+  /** Synchronous for cached answers. */
   #ask(question: Question, how: HowToAsk): ArchiveAnswer | Promise<ArchiveAnswer> {
     const { key } = question;
     const kept = this.#kept(key);
@@ -157,7 +157,7 @@ export class Asker implements Upstream {
     return answer;
   }
 
-  /** Caches an answer; returns what was cached before where that is better. */
+  /** Caches an answer; returns the previously cached one if that is better. */
   #keep(
     { key, archive }: Question,
     { answer, headers }: Reading,
@@ -174,7 +174,7 @@ export class Asker implements Upstream {
     if (isPart || cache === undefined || this.#isClosed) return answer;
     const holding = holdingOf(mementos, headers, this.#lifetimes);
     if (holding === undefined) return answer;
-    // Archives in trouble answer with a part of what they have.
+    // Failing archives may return partial results.
     const isSmaller =
       kept !== undefined &&
       mementos.count < kept.mementos.count &&
@@ -186,17 +186,17 @@ export class Asker implements Upstream {
     return isSmaller ? answerFrom(better, "stale") : answer;
   }
 
-  /** Asks the archive, unless it is left out, and notes how well it works. Never rejects. */
+  /** Queries the archive unless its circuit is open, and records the outcome. Never rejects. */
   async #read(asked: Asked, priority: Priority): Promise<Reading> {
     const { breaker } = asked;
     if (breaker.isOpen) return DORMANT;
     const isProbe = breaker.begin();
-    // It may fail while this waits in the queue.
+    // The circuit may open while the request is queued.
     const reading = await this.#get(asked, priority, () => !isProbe && breaker.isOpen);
     return this.#judge(asked, reading, isProbe);
   }
 
-  /** @param isLeftOut looked at before each request. */
+  /** @param isLeftOut checked before each request. */
   async #get(
     { archive, endpoint, limits, read }: Question & Pick<AskedEndpoint, "limits">,
     priority: Priority,
@@ -213,9 +213,9 @@ export class Asker implements Upstream {
       traffic.bytes += length;
       bytes += length;
       this.#reading += length;
-      if (bytes > maxBytes) throw tooLong(`the answer is longer than ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw tooLong(`the response is longer than ${maxBytes} bytes`);
       if (this.#reading > BUDGET_BYTES && bytes > SHORT_BYTES) {
-        throw tooLong("too many long answers are being read; ask again later");
+        throw tooLong("too many long responses are in flight; retry later");
       }
     };
     const get: Asking["get"] = (request, take) => {
@@ -250,14 +250,14 @@ export class Asker implements Upstream {
     isProbe: boolean,
   ): Promise<Reading> {
     const { answer, headers, isOfAnother } = reading;
-    const { result, failure, status = 0, fault = `it answered with status ${status}` } = answer;
+    const { result, failure, status = 0, fault = `HTTP status ${status}` } = answer;
     if (failure !== undefined && IS_OURS.has(failure)) {
       if (isProbe) breaker.endProbe();
     } else if (status === 429) {
       limits.overloaded();
       breaker.pause(fault, retryAfterMs(headers.get("retry-after"), Date.now()));
     } else if (isHtmlInstead(reading) && (await breaker.isUp())) {
-      // So some archives say that they have nothing, while they have TimeMaps of other URIs.
+      // Some archives report "no mementos" this way, while their TimeMaps of other URIs work.
       return { headers, answer: answerOf(new MementoList(), { status }) };
     } else if (result === "error" && isOfAnother !== true && isFailure(status, failure)) {
       if (status === 503 || failure === "timeout") limits.overloaded();
@@ -269,7 +269,7 @@ export class Asker implements Upstream {
     return reading;
   }
 
-  /** Whether an endpoint has an answer for another URI, past the cache and the circuit breaker. */
+  /** Whether an endpoint answers for another URI, bypassing the cache and the circuit breaker. */
   async #hasAnswer(archive: Archive, endpoint: Endpoint, uri: string): Promise<boolean> {
     const question =
       endpoint === "timemap" ? askForAll(archive, uri) : askForClosest(archive, uri, LATEST);
@@ -294,20 +294,20 @@ export class Asker implements Upstream {
     return this.#endpoints.isDormant(archive, endpoint);
   }
 
-  /** Whether an origin is one of an archive, which the operator named; or named before, and it is still asked. */
+  /** Whether an origin belongs to a listed archive, or to a former one with requests in flight. */
   isListed(origin: string): boolean {
     if (this.#endpoints.isListed(origin)) return true;
     return [...this.#inFlight.values()].some((ask) => ask.origin === origin);
   }
 
-  /** Replaces the list of archives. The state of endpoints and hosts is kept by their addresses. */
+  /** Replaces the list of archives. Endpoints and hosts keep their state by address. */
   replaceArchives(archives: readonly Archive[]): void {
     this.#endpoints.replaceArchives(archives);
     const ids = new Set(archives.map(({ id }) => id));
     for (const id of this.traffic.keys()) if (!ids.has(id)) this.traffic.delete(id);
   }
 
-  /** Refuses what waits, and asks no more. */
+  /** Rejects queued requests and sends no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#endpoints.refuseAll(closed());
@@ -322,15 +322,15 @@ export class Asker implements Upstream {
   }
 }
 
-/** What was sent to an archive and what came back, since the start. */
+/** Requests to an archive and their results since the start. */
 export interface Traffic {
   requests: number;
-  /** Of bodies, decompressed. */
+  /** Of response bodies, decompressed. */
   bytes: number;
   readonly failures: Record<FailureReason, number>;
 }
 
-/** One entry for each reason, so that none is missing. */
+/** One entry per reason, so that metrics list them all. */
 const NO_FAILURES = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<
   FailureReason,
   number
@@ -341,7 +341,7 @@ function closed(): MementoMapError {
 }
 
 function dormant(): MementoMapError {
-  const message = "the archive failed too often, and is left out for a while";
+  const message = "the archive is dormant after repeated failures";
   return new MementoMapError("MM_REFUSED", message, { reason: "dormant" });
 }
 
@@ -349,7 +349,7 @@ function tooLong(message: string): MementoMapError {
   return new MementoMapError("MM_LIMIT", message, { reason: "body-limit" });
 }
 
-/** No answer, for this reason. */
+/** The reading of a failed request. */
 function failedReading(error: unknown, isOfAnother: boolean = false): Reading {
   const headers = { get: () => undefined };
   return { answer: failedAnswer(faultOf(error)), headers, isOfAnother };
@@ -369,7 +369,7 @@ const NOT_CACHED: ArchiveAnswer = {
   origin: "cache",
 };
 
-/** Failures of a TimeGate that most likely affect the TimeMap, too. */
+/** Failures of a TimeGate that probably affect the TimeMap too. */
 const ALSO_OF_TIMEMAP: ReadonlySet<FailureReason> = new Set([
   "dns",
   "connect",
@@ -383,7 +383,7 @@ const ALSO_OF_TIMEMAP: ReadonlySet<FailureReason> = new Set([
   "closed",
 ]);
 
-/** Failures in spite of a response: it is too long, or leads to a forbidden address. */
+/** Failures despite a response: it is too long, or redirects to a forbidden address. */
 const IS_ANSWER: ReadonlySet<FailureReason> = new Set([
   "body-limit",
   "memento-limit",
@@ -392,7 +392,7 @@ const IS_ANSWER: ReadonlySet<FailureReason> = new Set([
   "no-memento",
 ]);
 
-/** Whether the archive is to blame. */
+/** Whether a failure counts against the archive. */
 function isFailure(status: number, failure: FailureReason | undefined): boolean {
   return failure === undefined ? status >= 500 : !IS_ANSWER.has(failure);
 }
@@ -408,7 +408,7 @@ const IS_OURS: ReadonlySet<FailureReason> = new Set([
   "dormant",
 ]);
 
-/** Whether it was another host that failed, to which the archive redirects. */
+/** Whether the failed host is another one, to which the archive redirects. */
 function isOfAnother(error: unknown, address: string | undefined): boolean {
   const source = isMementoMapError(error) ? error.position?.source : undefined;
   if (source === undefined || address === undefined || !URL.canParse(source)) return false;
@@ -420,12 +420,12 @@ function answerFrom(holding: Holding, origin: Origin): ArchiveAnswer {
   return answerOf(holding.mementos, { origin, ageSeconds });
 }
 
-/** The mementos that a TimeGate names, but for those of exactly the time that it was asked for. */
+/** The mementos that a TimeGate names, except those at exactly the requested datetime. */
 function withoutDatetime(answer: ArchiveAnswer, datetime: number): ArchiveAnswer {
   const others = MementoList.of([...answer.mementos].filter((each) => each.datetime !== datetime));
   if (others.count > 0) return { ...answer, mementos: others };
   const fault =
-    "its TimeGate names a memento of exactly this time, which its TimeMap does not confirm";
+    "its TimeGate names a memento at exactly this datetime, which its TimeMap does not confirm";
   return {
     ...answer,
     result: "error",

@@ -1,38 +1,38 @@
 import type { EndpointState } from "./state.ts";
 
 export interface BreakerOptions {
-  /** Failures in a row after which an endpoint is left out; Infinity for never. */
+  /** Consecutive failures that open the circuit; Infinity for never. */
   readonly tolerance: number;
-  /** For how long at most: a minute at first, doubled each time. */
+  /** Longest pause: a minute at first, doubled each time. */
   readonly longestMs: number;
-  /** Milliseconds that only go up. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Whether the endpoint has an answer for a URI. Must not reject. */
+  /** Whether the endpoint answers for a URI. Must not reject. */
   readonly confirm: (uri: string) => Promise<boolean>;
-  /** Called when it opens or closes. Must not throw. */
+  /** Called when the circuit opens or closes. Must not throw. */
   readonly onChange: (state: EndpointState) => void;
 }
 
 const DORMANT_MS = 60_000;
-/** The shortest pause after 429, whatever `Retry-After` says. */
+/** Shortest pause after 429, whatever `Retry-After` says. */
 const MIN_PAUSE_MS = 60_000;
-/** An endpoint that worked so recently is not checked again. */
+/** An endpoint that succeeded this recently is not checked again. */
 const RECENT_MS = 60_000;
 
 /**
- * A circuit breaker: opens when an endpoint fails repeatedly, unless a URI that worked before still works. After a pause
- * one request probes whether the endpoint is back.
+ * A circuit breaker. Opens when an endpoint fails repeatedly, unless a URI that worked before still works. After a
+ * pause, one request probes whether the endpoint is back.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   #failures = 0;
   #lastFailure: string | undefined;
   #openUntil: number | undefined;
-  /** How often it was opened in a row. */
+  /** Consecutive openings. */
   #rounds = 0;
   #isProbing = false;
   #isConfirming = false;
-  /** A URI that the archive answered for, and when that was, or was confirmed. */
+  /** A URI that the archive answered for, and when this last worked. */
   #lastGood: string | undefined;
   #goodAt = -Infinity;
 
@@ -51,20 +51,20 @@ export class Breaker {
     };
   }
 
-  /** Whether no request may be sent. */
+  /** Whether requests are blocked. */
   get isOpen(): boolean {
     const until = this.#openUntil;
     return until !== undefined && (this.#isProbing || this.#options.now() < until);
   }
 
-  /** A request is about to be sent; whether it is the first one after a pause, which is a probe. */
+  /** Call before sending a request; returns whether it is the first one after a pause, which is a probe. */
   begin(): boolean {
     this.#isProbing = this.#openUntil !== undefined;
     if (this.#isProbing) this.#options.onChange(this.state);
     return this.#isProbing;
   }
 
-  /** @param uri what it answered for, where it had mementos. */
+  /** @param uri the original, if the archive has mementos of it. */
   succeeded(uri?: string): void {
     this.#failures = 0;
     if (uri !== undefined) {
@@ -91,7 +91,7 @@ export class Breaker {
     else if (this.#openUntil === undefined && this.#failures > 0) this.#open();
   }
 
-  /** Whether the endpoint works: it did within a minute, or answers for a URI that it has answered for. */
+  /** Whether the endpoint works: it succeeded within a minute, or answers for a URI that worked before. */
   async isUp(): Promise<boolean> {
     return this.#options.now() - this.#goodAt < RECENT_MS || this.#confirm();
   }
@@ -105,12 +105,12 @@ export class Breaker {
     return isUp;
   }
 
-  /** Nothing was learnt from a probe. */
+  /** Ends a probe without a result. */
   endProbe(): void {
     this.#isProbing = false;
   }
 
-  /** The host answered 429: clients that go on are blocked for longer. */
+  /** The host answered 429: clients that continue are blocked for longer. */
   pause(reason: string, askedMs: number | undefined): void {
     this.#lastFailure = reason;
     this.#failures += 1;

@@ -3,33 +3,30 @@ import { LRUCache } from "lru-cache";
 import type { HttpHeaders } from "../../http/http-client.ts";
 import { MementoList } from "../../memento/memento-list.ts";
 
-/** What an archive has of an original: what the cache keeps. Times are milliseconds since 1970. */
+/** An archive's cached answer for an original. Times are milliseconds since 1970. */
 export interface Holding {
   readonly mementos: MementoList;
-  /** When the archive was asked. */
+  /** When the archive was queried. */
   readonly askedAt: number;
-  /** When the answer was made: caches between us and the archive may have kept it. */
+  /** When the answer was generated: an intermediate cache may have stored it. */
   readonly madeAt: number;
-  /** Until then the archive is not asked again. */
+  /** Until then the archive is not queried again. */
   readonly freshUntil: number;
-  /** Until then it is used while the archive is asked again, and if that fails. */
+  /** Until then it is served while the archive is queried again, and if that fails. */
   readonly staleUntil: number;
 }
 
-/**
- * Keeps holdings by their keys: as bytes, so that they take what they need and no more, in memory and in files alike.
- * It may drop any of them.
- */
+/** Stores holdings by key: as bytes, which are compact in memory and in files alike. Any entry may be evicted. */
 export interface Cache {
   get(key: string): Uint8Array | undefined;
   set(key: string, bytes: Uint8Array): void;
   close(): Promise<void>;
 }
 
-/** Keys and the tables of the cache, for each entry. */
+/** Overhead of each entry: its key and the tables of the cache. */
 const ENTRY_BYTES = 200;
 
-/** A cache in memory, of this many bytes; the longest unused goes first. */
+/** An in-memory LRU cache of this many bytes. */
 export function memoryCache(maxBytes: number): Cache {
   const entries = new LRUCache<string, Uint8Array>({
     maxSize: maxBytes,
@@ -42,13 +39,13 @@ export function memoryCache(maxBytes: number): Cache {
   };
 }
 
-/** How long answers are used. */
+/** Lifetimes of cached answers. */
 export interface Lifetimes {
-  /** Of answers with mementos that say nothing themselves; default a day. */
+  /** Of answers with mementos and without an explicit lifetime; default a day. */
   readonly freshMs: number;
-  /** Of answers without; default an hour. */
+  /** Of answers without mementos; default an hour. */
   readonly missMs: number;
-  /** How long mementos are used after that, while the archive is asked again; default 15 days. */
+  /** How long mementos are served after that, while the archive is queried again; default 15 days. */
   readonly staleMs: number;
 }
 
@@ -60,8 +57,8 @@ export const DEFAULT_LIFETIMES: Lifetimes = {
 };
 
 /**
- * When a holding of now is fresh and when it is of use: as the archive says, and otherwise by our lifetimes. Undefined
- * where it must not be kept. That an archive has nothing is not said any longer than it is fresh.
+ * The cache entry of a new answer, with the archive's explicit lifetime or else ours. Undefined if it must not be
+ * stored. A miss is never served stale.
  */
 export function holdingOf(
   mementos: MementoList,
@@ -88,12 +85,12 @@ export function holdingOf(
   return { mementos, askedAt, madeAt, freshUntil, staleUntil };
 }
 
-/** Holdings of another form are not read. */
+/** Entries with another format number are ignored. */
 const FORM = 1;
-/** The form, four times, and how many mementos there are. */
+/** The format number, four times, and the number of mementos. */
 const HEAD_NUMBERS = 6;
 
-/** A holding as bytes: numbers, then for each memento its datetime and the length of its URI, then the URIs. */
+/** Encodes a holding: numbers, then the datetime and URI length of each memento, then the URIs. */
 export function encodeHolding(holding: Holding): Uint8Array {
   const { mementos, askedAt, madeAt, freshUntil, staleUntil } = holding;
   const { count } = mementos;
@@ -111,7 +108,7 @@ export function encodeHolding(holding: Holding): Uint8Array {
   return bytes;
 }
 
-/** The holding of such bytes; undefined for others. */
+/** Decodes a holding; undefined for invalid bytes. */
 export function decodeHolding(bytes: Uint8Array): Holding | undefined {
   if (bytes.length < HEAD_NUMBERS * 8) return undefined;
   const head = numbersOf(bytes, 0, HEAD_NUMBERS * 8);
@@ -128,7 +125,7 @@ export function decodeHolding(bytes: Uint8Array): Holding | undefined {
   return { mementos, askedAt, madeAt, freshUntil, staleUntil };
 }
 
-/** A copy, since they need not be aligned; `slice` makes none of the `Buffer`s that LMDB returns. */
+/** A copy, as bytes need not be aligned; `slice` does not copy the `Buffer`s that LMDB returns. */
 function numbersOf(bytes: Uint8Array, start: number, end: number): Float64Array {
   return new Float64Array(new Uint8Array(bytes.subarray(start, end)).buffer);
 }

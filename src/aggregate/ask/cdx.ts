@@ -4,28 +4,28 @@ import { MementoList, sendableUri } from "../../memento/memento-list.ts";
 import { answerOf, answerOfStatus, unreadableAnswer } from "./answer.ts";
 import { type Asking, type Reading, resolveUris } from "./timemap.ts";
 
-/** A CDX server, and where its captures are replayed. */
+/** A CDX server, and the replay of its captures. */
 export interface CdxEndpoint {
-  /** Its address, to which `url=` is added. */
+  /** Its URL, to which `url=` is added. */
   readonly cdx: string;
-  /** What the datetime of a capture and its URI are written behind. */
+  /** Prefix of replay URLs: followed by the datetime and the URI of a capture. */
   readonly replay: string;
 }
 
-/** A line is longer only by mistake. */
+/** Longer lines are invalid. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** The address that lists the captures of a URI. */
+/** The URL that lists the captures of a URI. */
 export function cdxQuery({ cdx }: CdxEndpoint, uri: string): string {
   const separator = cdx.includes("?") ? "&" : "?";
   return `${cdx}${separator}url=${encodeURIComponent(uri)}&output=json`;
 }
 
 /**
- * Asks a CDX server for all captures of an original. Reads what such servers answer to `output=json`: an array of
- * arrays (the Wayback Machine, OutbackCDX), an object in each line (pywb), CDXJ, and lines of 11 fields.
+ * Queries a CDX server for all captures of an original. Supports the usual responses to `output=json`: an array of
+ * arrays (the Wayback Machine, OutbackCDX), one object per line (pywb), CDXJ, and lines of 11 fields.
  *
- * @throws when there is no answer: see `Client.get`.
+ * @throws if there is no response: see `Client.get`.
  */
 export async function readCdx(
   asking: Asking,
@@ -51,7 +51,7 @@ export async function readCdx(
     mementos.add(`${endpoint.replay}${capture.timestamp}/${sendableUri(capture.url)}`, datetime);
   };
   const decoder = new TextDecoder();
-  /** The line that is not whole. */
+  /** The incomplete last line. */
   let rest = "";
   const write = (chunk: Uint8Array): void => {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
@@ -66,13 +66,13 @@ export async function readCdx(
   if (status !== 200) return { answer: answerOfStatus(status), headers };
   take(rest);
   if (fault !== undefined) {
-    const message = `the answer is not one of a CDX server; it has ${quote(fault, 40)}`;
+    const message = `the response is not that of a CDX server; it has ${quote(fault, 40)}`;
     return { answer: unreadableAnswer(status, "bad-timemap", message), headers };
   }
   return { answer: answerOf(resolveUris(mementos, url), { status }), headers };
 }
 
-/** The datetime and the URI of a capture; `none` for a line of names of fields; undefined for anything else. */
+/** The datetime and URI of a capture; `none` for a header line; undefined for anything else. */
 function captureOf(text: string): { timestamp: string; url: string } | "none" | undefined {
   try {
     if (text.startsWith("[")) {

@@ -7,30 +7,30 @@ import { Asker, type AskOptions } from "./ask.ts";
 import { type Cache, memoryCache } from "./cache.ts";
 
 export interface UpstreamOptions extends Omit<AskOptions, "cache"> {
-  /** Where answers are kept; default 64 MiB of memory. */
+  /** Cache of answers; default 64 MiB of memory. */
   readonly cache?: Cache | "off" | undefined;
-  /** Whom archives can write to: an address of mail or of a page. Sent with every request. */
+  /** Contact for archives: a mail address or a page. Sent with every request. */
   readonly contact?: string | undefined;
-  /** The whole `User-Agent`; default `mementomap/VERSION (+CONTACT)`. */
+  /** The complete `User-Agent`; default `mementomap/VERSION (+CONTACT)`. */
   readonly agent?: string | undefined;
-  /** How long a connection may take to be made; default 5 s. */
+  /** Connect timeout; default 5 s. */
   readonly connectTimeoutMs?: number | undefined;
   /** Whether redirects and links may lead to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
-  /** How names become addresses; default the system's way. */
+  /** Resolves host names; default the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
-  /** Which requests go through which proxy; default none. */
+  /** Proxies by request; default none. */
   readonly proxies?: ProxySettings | undefined;
 }
 
-/** Of the head of an answer: a TimeGate may name very many mementos. */
+/** Limit on response headers: a TimeGate may name very many mementos. */
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_CONNECTIONS = 256;
 const CACHE_BYTES = 64 * 2 ** 20;
 
 /**
- * Makes what asks archives over the network. The origins of archives are trusted, also at private addresses; redirects
- * and links lead to those and to the public Internet only.
+ * Creates the upstream that queries archives over the network. The origins of archives are trusted, even at private
+ * addresses; redirects and links may lead only to them and to the public Internet.
  */
 export function createUpstream(options: UpstreamOptions = {}): Asker {
   const { allowsPrivate, connectTimeoutMs = 5000, contact, lookup, proxies } = options;

@@ -5,40 +5,40 @@ import { Breaker } from "./breaker.ts";
 import { type HostLimits, Limits } from "./limits.ts";
 import type { Endpoint, EndpointState, UpstreamState } from "./state.ts";
 
-/** How much archives are asked, and when they are left out. Every member may be left out. */
+/** Limits of requests and of circuit breakers. All members are optional. */
 export interface EndpointOptions {
-  /** The part of the limits of hosts that this process has: 1/4 where four ask the same archives. Default 1. */
+  /** This process's share of the limits of hosts: 1/4 if four processes query the same archives. Default 1. */
   readonly share?: number | undefined;
-  /** Failures in a row after which an endpoint is left out; default 5, Infinity for never. */
+  /** Consecutive failures that open the circuit breaker; default 5, Infinity for never. */
   readonly tolerance?: number | undefined;
-  /** How long it is left out at most: a minute at first, doubled each time. Default 15 min. */
+  /** Longest pause: a minute at first, doubled each time. Default 15 min. */
   readonly longestDormantMs?: number | undefined;
-  /** Told when an endpoint of an archive is left out, is probed, or is back. Must not throw. */
+  /** Called when the circuit of an endpoint opens, is probed, or closes. Must not throw. */
   readonly onChange?:
     | ((archive: Archive, state: EndpointState, endpoint: Endpoint) => void)
     | undefined;
-  /** Milliseconds that only go up, for the circuit breaker; default `performance.now`. */
+  /** Monotonic clock in milliseconds for circuit breakers; default `performance.now`. */
   readonly now?: (() => number) | undefined;
 }
 
-/** One endpoint of an archive: whether it works, and how much its host is asked. */
+/** An endpoint of an archive: its circuit breaker and the limits of its host. */
 export interface AskedEndpoint {
   readonly breaker: Breaker;
-  /** Endpoints of one host share them. */
+  /** Shared by all endpoints of a host. */
   readonly limits: Limits;
   readonly origin: string;
 }
 
-/** Whether an endpoint has an answer for a URI. Must not reject. */
+/** Whether an endpoint answers for a URI. Must not reject. */
 type HasAnswer = (archive: Archive, endpoint: Endpoint, uri: string) => Promise<boolean>;
 
-/** Requests at once to a host of the Internet: some firewalls object to 20 connections. */
+/** Maximum requests in flight to a public host: some firewalls object to 20 connections. */
 const PUBLIC_HOST = 16;
-/** And to one of this network, which is the operator's own. */
+/** The same for a host of this network, which is the operator's own. */
 const OWN_HOST = 256;
 const ENDPOINTS = ["timemap", "timegate"] as const satisfies readonly Endpoint[];
 
-/** Where an archive is asked; all mementos come from a CDX server where it has no TimeMap. */
+/** The URL of an endpoint; an archive without a TimeMap is queried at its CDX server. */
 export function addressOf(archive: Archive, endpoint: Endpoint): string | undefined {
   return endpoint === "timegate" ? archive.timegate : (archive.timemap ?? archive.cdx);
 }
@@ -67,7 +67,7 @@ export class Endpoints {
     return endpoint;
   }
 
-  /** Whether an origin is one of an archive, which the operator named. */
+  /** Whether an origin belongs to a listed archive. */
   isListed(origin: string): boolean {
     return [...this.#endpoints.values()].some((endpoint) => endpoint.origin === origin);
   }
@@ -87,12 +87,12 @@ export class Endpoints {
     };
   }
 
-  /** Replaces the list of archives. The state of endpoints and hosts is kept by their addresses. */
+  /** Replaces the list of archives. Endpoints and hosts keep their state by address. */
   replaceArchives(archives: readonly Archive[]): void {
     const [endpoints, hosts] = [this.#endpoints, this.#hosts];
     this.#endpoints = new Map();
     this.#hosts = new Map();
-    /** Of entries with the same host the lowest limits hold. */
+    /** Entries with the same host get the lowest of their limits. */
     const lowest = new Map<string, HostLimits>();
     for (const archive of archives) {
       for (const name of endpointsOf(archive)) {
@@ -109,7 +109,7 @@ export class Endpoints {
     for (const [host, limits] of lowest) this.#hosts.get(host)?.change(limits);
   }
 
-  /** Refuses what waits. */
+  /** Rejects queued requests. */
   refuseAll(error: MementoMapError): void {
     for (const limits of this.#hosts.values()) limits.refuseAll(error);
   }

@@ -1,14 +1,14 @@
 import { MementoMapError } from "../../errors.ts";
 
-/** What one host takes. */
+/** Limits of one host. */
 export interface HostLimits {
-  /** Requests in flight at once, at most. */
+  /** Maximum requests in flight. */
   readonly concurrency: number;
-  /** Requests begun in a second; Infinity for any number. */
+  /** Requests started per second; Infinity for no limit. */
   readonly rate: number;
 }
 
-/** Requests in the background come after those that a client waits for. */
+/** Background requests run after those that a client waits for. */
 export type Priority = "client" | "background";
 
 interface Waiting {
@@ -17,19 +17,19 @@ interface Waiting {
   readonly refuse: (error: MementoMapError) => void;
 }
 
-/** Requests that may wait for one host. */
+/** Maximum queue length of a host. */
 const MAX_WAITING = 10_000;
-/** How often the queue is checked for requests whose time is over. */
+/** How often the queue is checked for expired requests. */
 const CHECK_MS = 100;
 
 /**
- * Limits the requests to one host: their number in flight, and their rate, evenly spaced. A request waits in the queue
- * as long as its own time allows.
+ * Limits the requests to one host: their number in flight, and their rate, evenly spaced. A request stays queued
+ * until its own deadline.
  */
 export class Limits {
   #limits: HostLimits;
   readonly #queues: Readonly<Record<Priority, Waiting[]>> = { client: [], background: [] };
-  /** Lower than the limit while the host is overloaded. */
+  /** Below the limit while the host is overloaded. */
   #concurrency: number;
   #inFlight = 0;
   #nextAt = 0;
@@ -48,7 +48,7 @@ export class Limits {
     return this.#queues.client.length + this.#queues.background.length;
   }
 
-  /** How many may be in flight now. */
+  /** Current limit of requests in flight. */
   get concurrency(): number {
     return Math.max(1, Math.floor(this.#concurrency));
   }
@@ -61,10 +61,10 @@ export class Limits {
   }
 
   /**
-   * Does some work in its turn.
+   * Runs a task when the limits allow it.
    *
-   * @param until when it is too late to begin, by `performance.now()`.
-   * @throws MM_HTTP without doing it, when it has no turn in time.
+   * @param until deadline for the start, by `performance.now()`.
+   * @throws MM_HTTP if the task cannot start in time; it is not run then.
    */
   async run<Result>(
     work: () => Promise<Result>,
@@ -80,18 +80,18 @@ export class Limits {
     }
   }
 
-  /** Nothing was wrong: after it was lowered, one more at once for as many responses as are in flight. */
+  /** After a success: a lowered limit rises by one per as many responses as are in flight. */
   succeeded(): void {
     const { concurrency } = this.#limits;
     this.#concurrency = Math.min(concurrency, this.#concurrency + 1 / this.#concurrency);
   }
 
-  /** The host rejects requests, or is too slow for so many. */
+  /** The host rejects requests or is overloaded: lowers the limit. */
   overloaded(): void {
     this.#concurrency = Math.max(1, this.#concurrency / 2);
   }
 
-  /** Refuses what waits. */
+  /** Rejects queued requests. */
   refuseAll(error: MementoMapError): void {
     for (const queue of Object.values(this.#queues)) {
       for (const { refuse } of queue.splice(0)) refuse(error);
@@ -102,7 +102,7 @@ export class Limits {
   #waitForSlot(until: number, priority: Priority): Promise<void> {
     const waitMs = (this.waiting / this.#limits.rate) * 1000;
     if (this.waiting >= MAX_WAITING || waitMs > until - performance.now()) {
-      throw queueError("queue-full", "too many requests wait for the archive already");
+      throw queueError("queue-full", "the request queue of the archive is full");
     }
     return new Promise((begin, refuse) => {
       this.#queues[priority].push({ until, begin, refuse });
@@ -125,12 +125,12 @@ export class Limits {
         const isLate = until <= performance.now();
         if (!isLate && !this.#takeSlot()) break;
         queue.shift();
-        if (isLate) refuse(queueError("queue-timeout", "it had no turn in time"));
+        if (isLate) refuse(queueError("queue-timeout", "it timed out in the request queue"));
         else begin();
       }
     }
     if (this.waiting === 0) return;
-    // Nothing else wakes a request that waits for the rate, or whose time is over.
+    // Requests that wait for the rate or may expire need a timer.
     const { rate } = this.#limits;
     const again = (): void => {
       this.#timer = undefined;

@@ -5,23 +5,23 @@ import type { Database } from "lmdb";
 import { asError, ioError, systemCode } from "../../errors.ts";
 import type { Cache } from "./cache.ts";
 
-/** Another name where the form of entries changes. */
+/** Change the name when the format of entries changes. */
 const FILE = "answers-1.mdb";
 const CURRENT = "current";
-/** LMDB ends the process where the disk is full; so this much of it is left free. */
+/** LMDB crashes the process if the disk is full, so this much of it is left free. */
 const FREE_BYTES = 16 * 2 ** 20;
 
 interface LmdbCacheOptions {
   readonly maxBytes: number;
-  /** Told when an answer cannot be kept. */
+  /** Called when an answer cannot be cached. */
   readonly onError: (error: Error) => void;
 }
 
 /**
- * A cache in a folder, which several processes share and which survives restarts; undefined where the optional package
- * `lmdb` is not installed. Its file is made when the first answer comes; one that is damaged is begun anew.
+ * A cache in a folder, which is shared by processes and survives restarts; undefined if the optional package `lmdb` is
+ * not installed. The file is created with the first answer; a damaged one is replaced.
  *
- * It has two generations: what is new goes to one; when that has half of the bytes, the other is emptied, and takes its
+ * It has two generations: new entries go to one; when that has half of the bytes, the other is emptied and takes its
  * place.
  */
 export async function lmdbCache(
@@ -31,13 +31,13 @@ export async function lmdbCache(
   const lmdb = await import("lmdb").catch(() => undefined);
   if (lmdb === undefined) return undefined;
   const path = join(folder, FILE);
-  // Only before it is opened: another process may use it later.
+  // Only before it is opened: other processes may use it afterwards.
   if (isDamaged(path)) {
     rmSync(path, { force: true });
     rmSync(`${path}-lock`, { force: true });
   }
   let isClosed = false;
-  /** Bytes that this process wrote since it last looked how many there are. */
+  /** Bytes written by this process since it last checked the size. */
   let written = 0;
 
   const open = () => {
@@ -102,7 +102,7 @@ export async function lmdbCache(
   };
 }
 
-/** @throws MM_IO where there is too little room for as many bytes. */
+/** @throws MM_IO if the disk has too little free space. */
 function needRoom(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize >= FREE_BYTES + bytes) return;
@@ -114,8 +114,8 @@ const MAGIC = 0xbe_ef_c0_de;
 const MAGIC_AT = 24;
 
 /**
- * Whether there is something else than a database. LMDB does not look itself, and ends the process where it reads
- * another file, or one that was cut; an empty one is what another process is about to write.
+ * Whether the file is not a database. LMDB does not check, and crashes the process on a foreign or truncated file; an
+ * empty one is about to be written by another process.
  */
 function isDamaged(path: string): boolean {
   let file: number;
@@ -133,12 +133,12 @@ function isDamaged(path: string): boolean {
   return head.readUInt32LE(MAGIC_AT) !== MAGIC;
 }
 
-/** LMDB takes keys of 1,978 bytes at most. */
+/** LMDB limits keys to 1,978 bytes. */
 function hashOf(key: string): Uint8Array {
   return createHash("sha256").update(key).digest();
 }
 
-/** Longer values have pages of their own. */
+/** Longer values are stored on overflow pages. */
 function bytesOf(generation: Database<Uint8Array, Uint8Array>): number {
   const stats = generation.getStats() as Readonly<Record<string, number | undefined>>;
   const { treeBranchPageCount = 0, treeLeafPageCount = 0, overflowPages = 0 } = stats;

@@ -8,7 +8,7 @@ import { type Asking, type Reading, readTimeMap } from "./timemap.ts";
 
 /** A question to an archive. */
 export interface Question {
-  /** The same for the same answer. */
+  /** Equal for equal answers. */
   readonly key: string;
   readonly archive: Archive;
   readonly endpoint: Endpoint;
@@ -16,12 +16,12 @@ export interface Question {
   readonly read: (asking: Asking) => Promise<Reading>;
 }
 
-/** TimeGates give the last memento for it. */
+/** TimeGates return the last memento for it. */
 export const LATEST: number = tryParseDatetime("99991231235959") ?? 0;
 /** A datetime within a minute of now, or later, requests the last memento. */
 const NOW_MS = 60_000;
 
-/** For all mementos: of a TimeMap, or a CDX server. Undefined for an archive that has neither. */
+/** For all mementos, from a TimeMap or a CDX server. Undefined for an archive that has neither. */
 export function askForAll(archive: Archive, uri: string): Question | undefined {
   const { timemap, cdx, replay } = archive;
   const question = { archive, endpoint: "timemap", uri } as const;
@@ -35,7 +35,7 @@ export function askForAll(archive: Archive, uri: string): Question | undefined {
   return { ...question, key: cdxQuery(server, uri), read };
 }
 
-/** For those around a moment, fourteen digits as a number: of a TimeGate. */
+/** For the mementos around a datetime, fourteen digits as a number, from a TimeGate. */
 export function askForClosest(
   archive: Archive,
   uri: string,
@@ -50,7 +50,7 @@ export function askForClosest(
   return { key, archive, endpoint: "timegate", uri, read };
 }
 
-/** For all that a TimeGate names, of an archive that has nothing else. */
+/** For all mementos that a TimeGate names, of an archive that has nothing else. */
 export function askForNamed(archive: Archive, uri: string): Question | undefined {
   const closest = askForClosest(archive, uri, LATEST);
   if (closest === undefined) return undefined;
@@ -58,7 +58,7 @@ export function askForNamed(archive: Archive, uri: string): Question | undefined
   return { ...closest, key: `${archive.timegate}${uri} all`, read };
 }
 
-/** The TimeMap that a TimeGate names, or what it names itself. */
+/** Reads the TimeMap that a TimeGate names, or else the mementos in its links. */
 async function readNamed(asking: Asking, closest: Question): Promise<Reading> {
   const found = await closest.read(asking);
   if (found.timemap !== undefined) return readTimeMap(asking, found.timemap);

@@ -6,15 +6,15 @@ import { readLinks } from "../../memento/timemap-reader.ts";
 import { answerOf, answerOfStatus, unreadableAnswer } from "./answer.ts";
 import { absoluteUri, type Asking, type Reading, resolveUris } from "./timemap.ts";
 
-/** TimeGates that lead to another TimeGate are followed so often. */
+/** Limit on TimeGates that lead to another TimeGate. */
 const MAX_STEPS = 3;
 
 /**
- * Asks a TimeGate for the memento closest to a moment: takes every memento that its `Link` headers name. Where they name
- * none, the memento that it leads to is taken, at the time in its address or in `Memento-Datetime`.
+ * Queries a TimeGate for the memento closest to a datetime, and reads every memento in its `Link` headers. If there is
+ * none, uses the redirect target, with the datetime in its URL or in `Memento-Datetime`.
  *
- * @param url the address of the TimeGate with the URI.
- * @throws when there is no answer: see `Client.get`.
+ * @param url the TimeGate's URL followed by the URI.
+ * @throws if there is no response: see `Client.get`.
  */
 export async function readTimeGate(
   asking: Asking,
@@ -30,7 +30,7 @@ export async function readTimeGate(
       return { answer: answerOf(mementos, { status }), headers: head.headers, timemap };
     const location = locationOf(head, "location");
     if (location === undefined || !isRedirect(status) || step === MAX_STEPS) {
-      // A TimeGate that answers 200 or redirects, and has no memento to name, does not say it has none.
+      // A TimeGate that answers 200 or redirects without naming a memento does not report a miss.
       const answer =
         status === 200 || isRedirect(status)
           ? unreadableAnswer(status, "no-memento", "the TimeGate names no memento")
@@ -41,7 +41,7 @@ export async function readTimeGate(
   }
 }
 
-/** The mementos that a TimeGate names, and the address of the TimeMap. */
+/** The mementos that a TimeGate names, and the URL of the TimeMap. */
 interface NamedLinks {
   readonly mementos: MementoList | undefined;
   readonly timemap: string | undefined;
@@ -64,13 +64,13 @@ function linksOf(head: ResponseHead): NamedLinks {
   return { mementos, timemap };
 }
 
-/** A header that is an address; its bytes are kept as they are, percent-encoded. */
+/** A header with a URL; its raw bytes are percent-encoded. */
 function locationOf({ headers }: ResponseHead, name: string): string | undefined {
   const value = headers.get(name);
   return typeof value === "string" ? sendableUri(value.trim()) : undefined;
 }
 
-/** Archives have the time of a memento in its address, if they do not say it. */
+/** The datetime in the header, or else the one in the memento's URL. */
 function datetimeOf(header: string | null | undefined, uri: string): number | undefined {
   const said = typeof header === "string" ? tryParseDatetime(header) : undefined;
   return said ?? tryParseDatetime(/\/(\d{14})(?:[a-z]{2}_)?\//.exec(uri)?.[1] ?? "");

@@ -18,7 +18,7 @@ import {
   unreadableAnswer,
 } from "./answer.ts";
 
-/** How much of an archive's answer is taken. */
+/** Limits on an archive's response. */
 export interface AskLimits {
   /** Bytes of one TimeMap with all its pages; default 256 MiB. */
   readonly maxBytes: number;
@@ -34,30 +34,30 @@ export const DEFAULT_ASK_LIMITS: AskLimits = {
   maxMementos: 5_000_000,
 };
 
-/** What readers of answers need of one ask. */
+/** Access to the archive for the readers of one question. */
 export interface Asking {
   readonly limits: AskLimits;
-  /** Gets something from the archive, in its turn and within the time of the ask. Counts bytes of bodies. */
+  /** Sends a request within the limits and timeouts of the question. Counts bytes of bodies. */
   get(
     request: Pick<GetRequest, "url" | "headers" | "followsRedirects">,
     take: TakeBody,
   ): Promise<ResponseHead>;
 }
 
-/** An answer, and the headers that say how long it may be kept. */
+/** An answer, and the headers that determine its lifetime in the cache. */
 export interface Reading {
   readonly answer: ArchiveAnswer;
   readonly headers: HttpHeaders;
-  /** The address of the TimeMap that a TimeGate names. */
+  /** URL of the TimeMap that a TimeGate names. */
   readonly timemap?: string | undefined;
-  /** Whether another host failed, to which the archive redirects. */
+  /** Whether the failed host is another one, to which the archive redirects. */
   readonly isOfAnother?: boolean | undefined;
 }
 
 /**
- * Reads a TimeMap with its pages. A fault in a later page leaves the mementos of those before; the answer tells it.
+ * Reads a TimeMap with its pages. If a later page fails, the answer has the mementos of earlier pages and the error.
  *
- * @throws when there is no answer: see `Client.get`.
+ * @throws if there is no response: see `Client.get`.
  */
 export async function readTimeMap(asking: Asking, url: string): Promise<Reading> {
   const { maxPages, maxMementos } = asking.limits;
@@ -66,8 +66,8 @@ export async function readTimeMap(asking: Asking, url: string): Promise<Reading>
   if (reading === undefined) return { answer: answerOfStatus(status), headers };
   const waiting = pageAddresses(reading, head.url);
   if (reading.mementos.count === 0 && pagesToFollow(reading).length === 0 && !isTimeMap(reading)) {
-    const has = reading.faults === 0 ? "nothing in it" : quote(reading.firstFault ?? "", 40);
-    const message = `the answer is not a TimeMap; it has ${has}`;
+    const has = reading.faults === 0 ? "no content" : quote(reading.firstFault ?? "", 40);
+    const message = `the response is not a TimeMap; it has ${has}`;
     return { answer: unreadableAnswer(200, "bad-timemap", message), headers };
   }
   const mementos = resolveUris(reading.mementos, head.url);
@@ -86,7 +86,7 @@ export async function readTimeMap(asking: Asking, url: string): Promise<Reading>
       }
       const next = await readPage(asking, page, maxMementos - mementos.count);
       if (next.reading === undefined) {
-        const message = `a page was answered with status ${next.head.status}`;
+        const message = `a page has status ${next.head.status}`;
         throw new MementoMapError("MM_HTTP", message, { reason: "bad-status" });
       }
       mementos.append(resolveUris(next.reading.mementos, next.head.url));
@@ -98,7 +98,7 @@ export async function readTimeMap(asking: Asking, url: string): Promise<Reading>
   return { answer: answerOf(mementos, { status, fault }), headers };
 }
 
-/** Whether something is an HTML page in the place of a TimeMap: so some archives say that they have nothing. */
+/** Whether the response is an HTML page: some archives report "no mementos" this way. */
 export function isHtmlInstead({ answer, headers }: Reading): boolean {
   if (answer.failure !== "bad-timemap") return false;
   return /^text\/html\b/i.test(headers.get("content-type") ?? "");
@@ -132,7 +132,7 @@ function pageAddresses(reading: TimeMapReading, base: string): string[] {
 
 const ABSOLUTE = /^https?:\/\//i;
 
-/** As it is, if it is a whole web address; else resolved; undefined when it leads elsewhere. */
+/** An absolute web address unchanged, others resolved; undefined if the result is not a web address. */
 export function absoluteUri(uri: string, base: string): string | undefined {
   if (ABSOLUTE.test(uri)) return uri;
   if (!URL.canParse(uri, base)) return undefined;
@@ -140,7 +140,7 @@ export function absoluteUri(uri: string, base: string): string | undefined {
   return ABSOLUTE.test(href) ? href : undefined;
 }
 
-/** The list with whole addresses of the web: clients are redirected to them. */
+/** The list with absolute web addresses: clients are redirected to them. */
 export function resolveUris(mementos: MementoList, base: string): MementoList {
   if (mementos.areWebAddresses) return mementos;
   const list = new MementoList();

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 
-/** Numbers in rows: some of the row itself, then as many for each archive. */
+/** Rows of numbers: some of the row itself, then the same number for each archive. */
 export interface Table {
   readonly data: Float32Array;
-  /** Numbers of the row itself, and of each archive. */
+  /** Numbers per row, and per archive in it. */
   readonly own: number;
   readonly each: number;
 }
@@ -13,7 +13,7 @@ export function rowOf(archives: number, each: number, own: number = 0): Table {
   return { data: new Float32Array(own + archives * each), own, each };
 }
 
-/** A table of as many rows as there is memory for, by their keys. The row that was not used for longest makes room. */
+/** A table with rows by key and bounded memory. The least recently used row is evicted. */
 class KeyedTable<Key extends string | number> implements Table {
   readonly data: Float32Array;
   readonly own: number;
@@ -22,7 +22,7 @@ class KeyedTable<Key extends string | number> implements Table {
   readonly #width: number;
   readonly #rows: LRUCache<Key, number>;
 
-  /** @param options.keyBytes of a row beside its numbers. */
+  /** @param options.keyBytes of a row besides its numbers. */
   constructor(
     archives: number,
     options: Pick<Table, "own" | "each"> & { readonly bytes: number; readonly keyBytes: number },
@@ -36,17 +36,17 @@ class KeyedTable<Key extends string | number> implements Table {
     this.#rows = new LRUCache({ max: this.capacity });
   }
 
-  /** Those that were not used for longest first. */
+  /** The least recently used first. */
   get keys(): Key[] {
     return [...this.#rows.rkeys()];
   }
 
-  /** The row of a key, which is used, or -1. */
+  /** The row of a key, marked as used, or -1. */
   find(key: Key): number {
     return this.#rows.get(key) ?? -1;
   }
 
-  /** A new row for a key that has none. */
+  /** A new row for a key without one. */
   enter(key: Key): number {
     const { size } = this.#rows;
     const row = size < this.capacity ? size : (this.#rows.pop() ?? 0);
@@ -55,13 +55,13 @@ class KeyedTable<Key extends string | number> implements Table {
     return row;
   }
 
-  /** Where the numbers of a row are; those of an archive. */
+  /** Where the numbers of a row start, or those of an archive in it. */
   at(row: number, archive?: number): number {
     const start = row * this.#width;
     return archive === undefined ? start : start + this.own + archive * this.each;
   }
 
-  /** The rows that are in use, in the order of {@link keys}. */
+  /** The rows in use, in the order of {@link keys}. */
   inUse(): Table {
     const { own, each } = this;
     const data = new Float32Array(this.#rows.size * this.#width);
@@ -73,21 +73,18 @@ class KeyedTable<Key extends string | number> implements Table {
   }
 }
 
-/** Counts are halved at this size, so that what an archive holds now weighs more. */
+/** Counts are halved at this size, so that recent answers weigh more. */
 const MAX_ASKED = 4096;
-/** Bytes of a key: its text, and the index. */
+/** Bytes of a key: its text and the index. */
 const PREFIX_BYTES = 150;
 
-/**
- * What archives answered below prefixes of keys: how often each was asked, and how often it had something. Of a row
- * itself the lookups.
- */
+/** Answers by key prefix: queries and hits of each archive; each row also counts its lookups. */
 export class PrefixCounts extends KeyedTable<string> {
   constructor(archives: number, bytes: number) {
     super(archives, { own: 1, each: 2, bytes, keyBytes: PREFIX_BYTES });
   }
 
-  /** A new row; the key is copied, as a part of a text keeps all of it in memory. */
+  /** A new row; the key is copied, as a substring would keep the whole text in memory. */
   override enter(prefix: string): number {
     return super.enter(decoder.decode(encoder.encode(prefix)));
   }
@@ -112,13 +109,13 @@ export class PrefixCounts extends KeyedTable<string> {
   }
 }
 
-/** What an archive last answered for an original. */
+/** An archive's last answer for an original. */
 export const KNOWN = { nothing: 0, miss: 1, hit: 2 } as const;
 
 const ORIGINAL_BYTES = 60;
 const DAY = 1;
 
-/** What each archive last answered for originals, by their hashes. Of a row itself the lookups, and the last day. */
+/** The last answer of each archive for originals, by their hashes. Each row also has its lookups and the last day. */
 export class Answers extends KeyedTable<number> {
   constructor(archives: number, bytes: number) {
     super(archives, { own: 2, each: 1, bytes, keyBytes: ORIGINAL_BYTES });
@@ -134,13 +131,13 @@ export class Answers extends KeyedTable<number> {
     this.data[this.at(row) + DAY] = day;
   }
 
-  /** How many days ago the last answer was. */
+  /** Days since the last answer. */
   age(row: number, day: number): number {
     return Math.max(0, day - this.data[this.at(row) + DAY]);
   }
 }
 
-/** A number of 53 bits for a text, which nobody can foresee who does not know the seed. */
+/** A 53-bit hash of a text, unpredictable without the seed. */
 export function hashOf(text: string, seed: number): number {
   let first = 0xdeadbeef ^ seed;
   let second = 0x41c6ce57 ^ Math.imul(seed, 0x9e3779b1);

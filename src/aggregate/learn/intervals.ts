@@ -1,4 +1,4 @@
-/** A share and the range it lies in with a confidence of 95 %. */
+/** A proportion and its 95 % confidence interval. */
 export interface Share {
   readonly value: number;
   readonly low: number;
@@ -7,7 +7,7 @@ export interface Share {
 
 const Z = 1.959964;
 
-/** The interval of Wilson, which is sound for rates near 0, where rates of missed hits should be. */
+/** The Wilson interval, which is sound for rates near 0, as rates of missed hits should be. */
 export function wilson(successes: number, trials: number): Share {
   const value = successes / trials;
   const z2 = (Z * Z) / trials;
@@ -16,24 +16,24 @@ export function wilson(successes: number, trials: number): Share {
   return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** A bound of the mean of a Poisson count, by a quantile of chi-square (Wilson and Hilferty). */
+/** A bound on the mean of a Poisson count, by a quantile of chi-square (Wilson and Hilferty). */
 function poisson(count: number, z: number): number {
   if (count === 0) return 0;
   const part = 1 / (9 * count);
   return count * Math.max(0, 1 - part + z * Math.sqrt(part)) ** 3;
 }
 
-/** The lower bound of the mean of a Poisson count. */
+/** The lower bound on the mean of a Poisson count. */
 export function lowerMean(count: number): number {
   return poisson(count, -Z);
 }
 
 /**
- * A recall of what was kept and an estimate of what was lost, which is a sum of weights of Poisson
- * counts: the interval of Fay and Feuer.
+ * Recall from the hits found and an estimate of the hits lost, which is a weighted sum of Poisson counts:
+ * the interval of Fay and Feuer.
  *
  * @param squares the sum of the squares of these weights.
- * @param max the largest weight that a count may have; 0 where nothing can be lost.
+ * @param max the largest weight of a count; 0 if nothing can be lost.
  */
 export function recallOf(
   kept: number,
@@ -50,7 +50,7 @@ export function recallOf(
   };
 }
 
-/** A bound of a sum of weights of counts. */
+/** A bound on a weighted sum of counts. */
 function bound(weights: number, squares: number, z: number): number {
   return weights === 0 ? 0 : (squares / weights) * poisson(weights ** 2 / squares, z);
 }

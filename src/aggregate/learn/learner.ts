@@ -8,17 +8,17 @@ import { RecallPolicy } from "./policy.ts";
 import { LEVEL, type Prefixes, prefixesOf } from "./prefixes.ts";
 import { Teaching } from "./teaching.ts";
 
-/** What the list of archives says of what an archive has. */
+/** An archive's entry in the list, as far as it predicts holdings. */
 export interface LearntArchive {
   readonly id: string;
-  /** How likely it is, from 0 to 1, to have an original nothing else is known about. */
+  /** The probability, from 0 to 1, of holding an original about which nothing else is known. */
   readonly probability?: number | undefined;
-  /** Prefixes of keys that it collects, such as `pt,` and `com,example)/a/`; default anything. */
+  /** Its collection: prefixes of keys, such as `pt,` and `com,example)/a/`; default anything. */
   readonly scope?: readonly string[] | undefined;
 }
 
 export interface LearnerOptions {
-  /** The share of hits to keep; default 1, which makes every request. */
+  /** The fraction of hits to find; default 1, which makes every request. */
   readonly recall?: number | undefined;
   /** Default 58 MiB. */
   readonly memoryBytes?: number | undefined;
@@ -30,19 +30,19 @@ export interface LearnerOptions {
   readonly onStaleMap?: ((archive: string, stale: StaleMap) => void) | undefined;
 }
 
-/** What is decided about an archive. With a propensity below 1 it is queried to explore only. */
+/** A decision about an archive. With a propensity below 1 it is queried only to explore. */
 export interface LearntDecision {
   readonly logit: number;
-  /** How likely it was to be queried. */
+  /** The probability of being queried. */
   readonly propensity: number;
   readonly isAsked: boolean;
-  /** Whether it is queried for what can be learnt about its host or folder. */
+  /** Whether it is queried to learn about its host or folder. */
   readonly isAside: boolean;
-  /** Where the map of the archive said present, how likely that made it. */
+  /** The probability by the archive's map, if the map has the URI. */
   readonly mapLikelihood: number | undefined;
 }
 
-/** What an archive answered, and why it was queried: by default certainly, with the logit predicted now. */
+/** An archive's answer, and why it was queried: by default with certainty, with the logit predicted now. */
 export interface Observation extends Partial<LearntDecision> {
   /** The id of the archive. */
   readonly archive: string;
@@ -50,52 +50,52 @@ export interface Observation extends Partial<LearntDecision> {
   readonly surt: string;
   /** 0 for a miss. */
   readonly mementos: number;
-  /** Whether every archive was queried, as in a log: nothing follows for what is kept. */
+  /** Whether every archive was queried, as in a log: the measured recall is not affected. */
   readonly isOutside?: boolean | undefined;
-  /** Whether more follows from it than what the archive has of this original; default true. */
+  /** Whether it teaches about more than this original; default true. */
   readonly isTeaching?: boolean | undefined;
-  /** What the map of the archive said, where it has one that is fresh. */
+  /** The verdict of the archive's map, if it has a fresh one. */
   readonly map?: MapWord | undefined;
 }
 
-/** How much was saved and kept, up to a number of lookups. */
+/** Savings and recall up to a number of lookups. */
 export interface LearningMark {
   readonly lookups: number;
-  /** The share of requests that were saved since the mark before. */
+  /** The fraction of requests saved since the previous mark. */
   readonly share: number;
-  /** The share of hits, and of mementos, that was kept lately, as it was measured then. */
+  /** Recent recall of hits, and of mementos, as measured then. */
   readonly hits?: Share | undefined;
   readonly mementos?: Share | undefined;
 }
 
-/** What learning promises, keeps and saves. */
+/** Promised recall, measured recall, and savings. */
 export interface LearningReport {
-  /** The share of hits to keep. */
+  /** The promised recall of hits. */
   readonly promised: number;
-  /** Lookups that were decided, and answers that were learnt from. */
+  /** Lookups decided, and answers learnt from. */
   readonly lookups: number;
   readonly answers: number;
-  /** The share of hits that was kept lately; undefined before the first. */
+  /** Recent recall of hits; undefined before the first. */
   readonly hits: Share | undefined;
-  /** The share of mementos that was kept, which is not promised. */
+  /** Recent recall of mementos, which is not promised. */
   readonly mementos: Share | undefined;
-  /** What was saved and kept up to 100, 200, 500, 1000 lookups and so on, since the number before. */
+  /** Savings and recall up to 100, 200, 500, 1000 lookups and so on, each since the previous mark. */
   readonly spared: readonly LearningMark[];
   readonly archives: readonly ArchiveLearning[];
 }
 
-/** What learning keeps and saves of an archive, lately. */
+/** Recent recall and savings of an archive. */
 interface ArchiveLearning {
   readonly id: string;
-  /** The share of requests that were saved; undefined before the first decision. */
+  /** The fraction of requests saved; undefined before the first decision. */
   readonly spared: number | undefined;
-  /** The share of its hits that was kept. */
+  /** Recall of its hits. */
   readonly hits: Share | undefined;
-  /** It is queried where a hit is at least as likely; 0 where it always is. */
+  /** The minimum probability of a hit for a query; 0 if it is always queried. */
   readonly threshold: number;
 }
 
-/** What a learner keeps beside its tables. Plain data. */
+/** State of a learner besides its tables. Plain data. */
 export interface LearnerState {
   readonly archives: readonly string[];
   /** The keys of the first two tables. */
@@ -112,35 +112,35 @@ export interface LearnerState {
   readonly maps: Readonly<Record<string, unknown>>;
 }
 
-/** How many times its cost a request must be worth for what it teaches: lookups may not go on. */
+/** The factor by which the benefit of a request made to learn must exceed its cost: lookups may stop. */
 const PAYS = 4;
 
 const DAY_MS = 86_400_000;
-/** After this time, what was answered counts half. */
+/** The half-life of the weight of answers. */
 const HALF_LIFE_MS = 180 * DAY_MS;
-/** The steps in which a half-life is forgotten. */
+/** Number of decay steps per half-life. */
 const EPOCHS = 4;
 const DEFAULT_MEMORY = 58 * 2 ** 20;
 const PREFIX_SHARE = 0.65;
 
-/** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
+/** The hit rate in three years of MemGator's requests to 14 archives (the paper's table). */
 const DEFAULT_PROBABILITY = 0.0544;
-/** How likely an archive has what is within its scope, and what is not. */
+/** The probability that an archive has an original within its scope, and outside of it. */
 const WITHIN_SCOPE = 0.5;
 const BEYOND_SCOPE = 0.002;
 
-/** An archive is queried whatever its chance until this many answers are known of it. */
+/** An archive is always queried until it has this many answers. */
 const NEW_ANSWERS = 30;
 
-/** A reason names the longest prefix of which this many answers are known. */
+/** A reason names the longest prefix with at least this many answers. */
 const TELLING = 3;
 
 /**
- * Learns from what archives answer which of them have an original.
+ * Learns from answers which archives have an original.
  *
- * Call `look` with the SURT of an original; `chanceOf`, `begin`, `decide` and `explain` speak of it until the
- * next. `observe` takes what was answered. Bounded in memory, whatever is looked up, and in what one network
- * can teach.
+ * Call `look` with the SURT of an original; `chanceOf`, `begin`, `decide` and `explain` refer to it until the
+ * next call. `observe` records an answer. Memory is bounded for any lookups, and so is the influence of
+ * one network.
  *
  * Deterministic for the same options, clock, random numbers and calls.
  */
@@ -151,28 +151,28 @@ export class Learner {
   answers!: Answers;
   model!: HitModel;
   policy!: RecallPolicy;
-  /** Which maps answers contradict. */
+  /** Detects maps that answers contradict. */
   readonly maps: MapTrust;
-  /** Logs that were learnt from already. */
+  /** Logs already learnt from. */
   readonly taken = new Set<string>();
-  /** Answers that were learnt from. */
+  /** Number of answers learnt from. */
   observations = 0;
-  /** What was saved and kept up to 100, 200, 500, 1000 lookups and so on. */
+  /** Savings and recall up to 100, 200, 500, 1000 lookups and so on. */
   history: LearningMark[] = [];
   readonly #teaching = new Teaching();
   #made = 0;
   #possible = 0;
   #numbers!: ReadonlyMap<string, number>;
   #seed = Math.trunc(Math.random() * 2 ** 31);
-  /** The part of a half-life, and the day, of what was counted last. */
+  /** The decay step and the day of the last count. */
   #epoch = -1;
   #day = 0;
   #path: Prefixes = prefixesOf("");
-  /** The row of each prefix of the path, and of the original; -1 where there is none. */
+  /** The row of each prefix of the path, and of the original; -1 if there is none. */
   #rows: number[] = [];
   #answer = -1;
 
-  /** @throws MM_USAGE for a recall that is no share */
+  /** @throws MM_USAGE for a recall outside the range. */
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
     const { recall = 1 } = options;
     if (!(recall > 0 && recall <= 1)) {
@@ -199,16 +199,16 @@ export class Learner {
     this.#answer = -1;
   }
 
-  /** The place of an archive in the list, or -1. */
+  /** The index of an archive in the list, or -1. */
   numberOf(id: string): number {
     return this.#numbers.get(id) ?? -1;
   }
 
   /**
-   * Begins the decisions of a lookup: call it once before {@link decide}.
+   * Starts the decisions of a lookup: call it once before {@link decide}.
    *
    * @param network of the client; undefined for the operator's own.
-   * @returns whether anything is to be learnt from it: one network may teach only so much.
+   * @returns whether to learn from the lookup: the influence of one network is bounded.
    */
   begin(network?: string): boolean {
     const { texts, levels } = this.#path;
@@ -235,15 +235,15 @@ export class Learner {
     this.#made = this.#possible = 0;
   }
 
-  /** The chance of a hit, from 0 to 1. */
+  /** The probability of a hit, from 0 to 1. */
   chanceOf(archive: number): number {
     return chanceOf(this.model.logits[archive]);
   }
 
   /**
-   * Decides about an archive, for the original that was looked at; after {@link begin}.
+   * Decides about an archive, for the original of the last `look`; after {@link begin}.
    *
-   * @param mapLikelihood where the map of the archive says present, how likely it makes it.
+   * @param mapLikelihood the probability by the archive's map, if the map has the URI.
    */
   decide(archive: number, mapLikelihood?: number): LearntDecision {
     const decision = this.preview(archive, mapLikelihood);
@@ -255,7 +255,7 @@ export class Learner {
     return decision;
   }
 
-  /** What would be decided; it counts as no decision. */
+  /** The decision that would be made; it is not counted. */
   preview(archive: number, mapLikelihood?: number): LearntDecision {
     const { policy } = this;
     const logit = this.model.logit(archive, mapLikelihood);
@@ -273,8 +273,8 @@ export class Learner {
   }
 
   /**
-   * Whether a request is worth it for what it teaches: if one hit would make the archive worth querying for
-   * what else will be looked up: the original again, as often as so far, or others at this host or folder.
+   * Whether a request is worth making to learn: whether a hit would make the archive worth querying for future
+   * lookups, either of the original, as often as so far, or of others at this host or folder.
    */
   #isWorthLearning(archive: number, rate: number): boolean {
     const { marginal } = this.policy;
@@ -294,12 +294,12 @@ export class Learner {
     return false;
   }
 
-  /** What an archive last answered for the original that was looked at, one of `KNOWN`. */
+  /** The archive's last answer for the current original, one of `KNOWN`. */
   known(archive: number): number {
     return this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
   }
 
-  /** What a chance rests on: `0 of 312 lookups under org,example found anything`. */
+  /** The reason for a probability: `0 of 312 lookups under org,example found anything`. */
   explain(archive: number): string {
     return learntReasonText(this.#reason(archive));
   }
@@ -356,7 +356,7 @@ export class Learner {
     else if (observation.isOutside === true) this.policy.noteOutside(archive, logit, isHit);
     else this.policy.note(archive, logit, propensity, mementos);
     this.model.update(archive, isHit, this.#path, mapLikelihood);
-    // The same answer for the same original says nothing new about others.
+    // A repeated answer for the same original teaches nothing about others.
     if (known !== KNOWN.nothing && (known === KNOWN.hit) === isHit) return;
     if (map !== undefined) {
       const time = this.#now();
@@ -367,7 +367,7 @@ export class Learner {
     }
   }
 
-  /** Goes on with other archives: what is known of those that stay is kept, by their ids. */
+  /** Replaces the list of archives; learnt data is kept by archive id. */
   replaceArchives(archives: readonly LearntArchive[]): void {
     const { state, tables } = this.saved();
     this.#start(archives);
@@ -375,7 +375,7 @@ export class Learner {
     this.maps.keepOnly(new Set(this.#numbers.keys()));
   }
 
-  /** All that was learnt, for {@link restore}. */
+  /** The complete learnt state, for {@link restore}. */
   saved(): { readonly state: LearnerState; readonly tables: readonly Table[] } {
     const { counts, answers, policy } = this;
     const state = {
@@ -401,7 +401,7 @@ export class Learner {
     return [model.weights, model.squares, seen, answered, hits, measured];
   }
 
-  /** Takes what another learner knew; this one is new. What was measured for another recall is left out. */
+  /** Loads the state of another learner into this new one. Measurements for another recall are dropped. */
   restore(state: LearnerState, tables: readonly Table[]): void {
     const { counts, answers, policy } = this;
     const places = state.archives.map((id) => this.numberOf(id));
@@ -441,7 +441,7 @@ export class Learner {
     this.model.predict({ path, rows, counts, answers, answer, trust, priors }, only);
   }
 
-  /** The row of a prefix of the path, which is made if there is none. */
+  /** The row of a prefix of the path, created if missing. */
   #rowOf(place: number): number {
     if (this.#rows[place] < 0) this.#rows[place] = this.counts.enter(this.#path.texts[place]);
     return this.#rows[place];
@@ -471,7 +471,7 @@ export class Learner {
   }
 }
 
-/** What the list says of an archive, for an original. */
+/** The prior of an archive for an original, from its entry in the list. */
 function priorOf({ scope = [], probability }: LearntArchive, surt: string): Prior {
   const within = scope.filter((prefix) => surt.startsWith(prefix));
   const start = Math.max(0, ...within.map(({ length }) => length));
@@ -480,7 +480,7 @@ function priorOf({ scope = [], probability }: LearntArchive, surt: string): Prio
   return { chance: Math.max(probability ?? 0, WITHIN_SCOPE), start };
 }
 
-/** Copies a row between tables of different archives; `places` has for each of the first its number in the second, or -1. */
+/** Copies a row between tables of different archives; `places` maps archives of the first to the second, or to -1. */
 function copyRow(
   [from, row]: readonly [table: Table, row: number],
   [to, newRow]: readonly [table: Table, row: number],

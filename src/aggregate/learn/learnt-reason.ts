@@ -1,8 +1,8 @@
-/** What a decision rests on that answers of archives taught. */
+/** The learnt reason for a decision. */
 export type LearntReason =
-  /** What the archive answered for this original. */
+  /** By the archive's answer for this original, or without any answer. */
   | { readonly kind: "had-it" | "lacked-it" | "hint" | "unknown" }
-  /** What it answered for others under a prefix; for all others where there is none. */
+  /** By its answers for others under a prefix; for all others if there is none. */
   | {
       readonly kind: "others";
       readonly hits: number;
@@ -17,7 +17,7 @@ const TEXTS = {
   unknown: "nothing is known of it yet",
 } as const;
 
-/** As it is told to programs: `0 of 312 lookups under org,example found anything`. */
+/** As text for programs: `0 of 312 lookups under org,example found anything`. */
 export function learntReasonText(reason: LearntReason): string {
   if (reason.kind !== "others") return TEXTS[reason.kind];
   const { hits, asked, prefix } = reason;
@@ -25,7 +25,7 @@ export function learntReasonText(reason: LearntReason): string {
   return `${hits} of ${asked} lookups${where} found anything`;
 }
 
-/** Reads such a text, so that it can be said in another language; undefined for other texts. */
+/** Parses such a text, so that it can be translated; undefined for other texts. */
 export function readLearntReason(text: string): LearntReason | undefined {
   for (const kind of ["had-it", "lacked-it", "hint", "unknown"] as const) {
     if (text === TEXTS[kind]) return { kind };

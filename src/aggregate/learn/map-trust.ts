@@ -1,50 +1,50 @@
 import { lowerMean, wilson } from "./intervals.ts";
 
-/** What a map said of an original: nothing there, a wildcard that covers it, or its own key. */
+/** Verdict of a map on an original: absent, covered by a wildcard, or listed by its own key. */
 export type MapWord = "absent" | "covered" | "listed";
 
-/** That answers contradict a map, as far as it is known. */
+/** Evidence that answers contradict a map. */
 export interface StaleMap {
-  /** When it was noticed, in milliseconds since 1970. */
+  /** When it was detected, in milliseconds since 1970. */
   readonly since: number;
-  /** `missing`: the archive has what the map does not; `gone`: it lacks what the map lists. */
+  /** `missing`: the archive has originals that the map lacks; `gone`: it lacks originals that the map lists. */
   readonly kind: "missing" | "gone";
-  /** The share of hits that the map misses, or of listed keys that are gone: at least this. */
+  /** Lower bound on the fraction of hits that the map misses, or of listed keys that are gone. */
   readonly share: number;
   /** A key that the map is wrong about. */
   readonly example: string;
 }
 
-/** What was counted of the map of an archive. */
+/** Counts about the map of an archive. */
 interface Counts {
-  /** The version of the map; others begin from nothing. */
+  /** The version of the map; another version starts with new counts. */
   version: string;
-  /** Hits where the map says absent, and how many each of them stands for, in all. */
+  /** Hits where the map says absent, and the sum of their weights. */
   missing: number;
   missingWeight: number;
   /** Hits where the map says present. */
   covered: number;
-  /** Answers for keys that the map lists, and those of them without mementos. */
+  /** Answers for keys that the map lists, and how many of them have no mementos. */
   listed: number;
   gone: number;
   stale: StaleMap | undefined;
 }
 
-/** A map is stale if it misses more than this share of an archive's hits. */
+/** A map is stale if it misses more than this fraction of an archive's hits. */
 const MISSED_SHARE = 0.05;
 const MIN_MISSING = 3;
-/** A map is stale if more than this share of the keys that it lists are gone. */
+/** A map is stale if more than this fraction of its listed keys are gone. */
 const GONE_SHARE = 0.5;
 const MIN_LISTED = 20;
-/** Beyond this many answers, older ones count half. */
+/** Beyond this many answers, counts are halved. */
 const MAX_ANSWERS = 20_000;
 
 /**
- * Compares what archives answer with what their maps say, and notices maps that are stale.
+ * Compares answers with the maps of their archives, and detects stale maps.
  *
- * A map is stale if, with a confidence of 97.5 %, it misses more than 5 % of the hits of its archive
- * (three at least were found by asking although the map says absent), or if more than half of the
- * keys that it lists are gone (of twenty answers at least). It stays stale until it changes.
+ * A map is stale if, with a confidence of 97.5 %, it misses more than 5 % of its archive's hits (at least
+ * three were found by querying although the map says absent), or if more than half of the keys it lists are
+ * gone (of at least twenty answers). It stays stale until it changes.
  */
 export class MapTrust {
   readonly #counts = new Map<string, Counts>();
@@ -54,7 +54,7 @@ export class MapTrust {
     this.#onStale = onStale;
   }
 
-  /** The version of an archive's map that is in use; undefined where there is none. */
+  /** Sets the current version of an archive's map; undefined if there is none. */
   use(archive: string, version: string | undefined): void {
     if (version === undefined) this.#counts.delete(archive);
     else if (this.#counts.get(archive)?.version !== version) {
@@ -62,15 +62,15 @@ export class MapTrust {
     }
   }
 
-  /** Why the map of an archive is not believed; undefined for one that is. */
+  /** Why the map of an archive is not trusted; undefined if it is. */
   staleOf(archive: string): StaleMap | undefined {
     return this.#counts.get(archive)?.stale;
   }
 
   /**
-   * Takes an answer.
+   * Records an answer.
    *
-   * @param propensity how likely the archive was to be asked.
+   * @param propensity the probability with which the archive was queried.
    */
   note(
     archive: string,
@@ -100,7 +100,7 @@ export class MapTrust {
     this.#onStale?.(archive, counts.stale);
   }
 
-  /** Forgets all archives but these. */
+  /** Drops all archives but these. */
   keepOnly(ids: ReadonlySet<string>): void {
     for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
   }
@@ -110,7 +110,7 @@ export class MapTrust {
     return Object.fromEntries(this.#counts);
   }
 
-  /** Takes what another counted; `state` is of the same program. */
+  /** Loads the counts of another instance; `state` is from the same program. */
   restore(state: Readonly<Record<string, unknown>>): void {
     for (const [archive, counts] of Object.entries(state)) {
       this.#counts.set(archive, { ...(counts as Counts) });
@@ -143,7 +143,7 @@ function goneVerdict({ listed, gone: count }: Counts): Verdict | undefined {
 
 const MAX_EXAMPLE_LENGTH = 200;
 
-/** Without the query, in which people may be named. */
+/** Without the query, which may contain personal data. */
 function keyOf(surt: string): string {
   return surt.replace(/\?.*/s, "").slice(0, MAX_EXAMPLE_LENGTH);
 }

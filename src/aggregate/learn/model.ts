@@ -1,15 +1,15 @@
 import { type Answers, KNOWN, type PrefixCounts, rowOf, type Table } from "./counts.ts";
 import { LEVEL, LEVELS, type Prefixes, SHAPES } from "./prefixes.ts";
 
-/** How many answers the estimate of the prefix above counts for. */
+/** The weight, in answers, of the estimate of the parent prefix. */
 const SHRINKAGE = 6;
 const SHRINKAGE_OF_ORIGINAL = 0.3;
 
-/** How many answers are known for the longest prefix: 1, 2 to 3, 4 to 15, more. */
+/** Number of classes of answers for the longest prefix: 1, 2 to 3, 4 to 15, more. */
 const AMOUNTS = 4;
 const CELLS = LEVELS * AMOUNTS;
 
-/** Where the weights of each kind begin. */
+/** Offsets of the weights of each kind. */
 const SLOPE = 0;
 const CELL_BIAS = 1;
 const SHAPE_BIAS = CELL_BIAS + CELLS;
@@ -21,23 +21,23 @@ const SHARED_RATE = 0.05;
 const OWN_RATE = 0.02;
 const FIRST_SQUARES = 0.01;
 
-/** Chances are kept away from 0 and 1. */
+/** Probabilities are kept away from 0 and 1. */
 const MIN_CHANCE = 1e-6;
 
-/** What the list of archives says: the chance where nothing else is known, and from which length of prefix on. */
+/** The prior by the list of archives: the probability, and the length of prefix from which it applies. */
 export interface Prior {
   readonly chance: number;
   readonly start: number;
 }
 
-/** What is known of an original before it is predicted. */
+/** What is known about an original before the prediction. */
 export interface Facts {
   readonly path: Prefixes;
   /** The row of each prefix, or -1. */
   readonly rows: readonly number[];
   readonly counts: PrefixCounts;
   readonly answers: Answers;
-  /** The row of the original, or -1, and from 0 to 1 how far its answers still hold. */
+  /** The row of the original, or -1, and the remaining validity of its answers, from 0 to 1. */
   readonly answer: number;
   readonly trust: number;
   /** By archive. */
@@ -45,16 +45,16 @@ export interface Facts {
 }
 
 /**
- * The chance that archives have an original, from what they answered along the key tree.
+ * The probability that archives have an original, from their answers along the key tree.
  *
- * The estimate of a prefix is shrunk toward that of the prefix above it. A logistic regression, learnt
- * with each answer, corrects the estimate of the longest prefix: by how long it is, how much is known of
- * it, and the depth of the path. Each weight is the sum of one for all archives and one for this.
+ * The estimate of a prefix is shrunk toward that of its parent. An online logistic regression corrects the
+ * estimate of the longest prefix: by its length, the number of its answers, and the depth of the path. Each
+ * weight is the sum of a shared one and one of the archive.
  */
 export class HitModel {
   /** The logits of the last prediction, by archive. */
   readonly logits: Float64Array;
-  /** Those for all archives come first. */
+  /** The shared ones come first. */
   readonly weights: Table;
   readonly squares: Table;
   /** Logits before the regression, by archive, and their cells. */
@@ -85,16 +85,16 @@ export class HitModel {
     }
   }
 
-  /** The weight of an archive and that of all. */
+  /** The sum of an archive's weight and the shared one. */
   #weight(archive: number, weight: number): number {
     const { data } = this.weights;
     return data[(archive + 1) * WEIGHTS + weight] + data[weight];
   }
 
   /**
-   * The share of hits below the longest prefix that is known, shrunk toward those above it. What is known of
-   * a prefix is counted without the next: otherwise the same answers would count once for each prefix. What
-   * was answered for the original itself is the longest prefix.
+   * The hit rate below the longest known prefix, shrunk toward those of its parents. The counts of a prefix
+   * exclude the next longer one: otherwise the same answers would count once for each prefix. Answers for the
+   * original itself count as the longest prefix.
    */
   #estimate(archive: number, { path, rows, counts, answers, ...facts }: Facts): number {
     const { chance, start } = facts.priors[archive];
@@ -119,12 +119,12 @@ export class HitModel {
     return shrunk(estimate, facts.trust, hit * facts.trust, SHRINKAGE_OF_ORIGINAL);
   }
 
-  /** How many answers the estimate of a prefix rests on. */
+  /** The number of answers behind the estimate of a prefix. */
   strength(asked: number): number {
     return asked + SHRINKAGE;
   }
 
-  /** The logit of an archive; with a likelihood where its map says present. */
+  /** The logit of an archive; with the probability by its map, if the map has the URI. */
   logit(archive: number, mapLikelihood?: number): number {
     if (mapLikelihood === undefined) return this.logits[archive];
     const bias = this.#weight(archive, MAP_BIAS);
@@ -132,7 +132,7 @@ export class HitModel {
     return this.logits[archive] + bias + slope * logitOf(mapLikelihood);
   }
 
-  /** Learns from an answer for what was predicted last. */
+  /** Learns from an answer to the last prediction. */
   update(archive: number, isHit: boolean, { shape }: Prefixes, mapLikelihood?: number): void {
     const error = chanceOf(this.logit(archive, mapLikelihood)) - (isHit ? 1 : 0);
     this.#step(archive, SLOPE, error * this.#xs[archive]);
@@ -143,7 +143,7 @@ export class HitModel {
     this.#step(archive, MAP_SLOPE, error * logitOf(mapLikelihood));
   }
 
-  /** AdaGrad, for the weight of the archive and that of all. */
+  /** An AdaGrad step for the archive's weight and the shared one. */
   #step(archive: number, weight: number, gradient: number): void {
     for (const [at, rate] of [
       [(archive + 1) * WEIGHTS + weight, OWN_RATE],
@@ -155,7 +155,7 @@ export class HitModel {
   }
 }
 
-/** An estimate that counts for `weight` answers, after so many more. */
+/** An estimate with a weight of `weight` answers, updated by further answers. */
 function shrunk(estimate: number, asked: number, hits: number, weight: number): number {
   if (asked <= 0) return estimate;
   const found = Math.min(asked, Math.max(0, hits));

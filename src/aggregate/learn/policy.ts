@@ -2,19 +2,19 @@ import { rowOf, type Table } from "./counts.ts";
 import { recallOf, type Share } from "./intervals.ts";
 import { chanceOf } from "./model.ts";
 
-/** Chances are told apart by logits: classes of this width, from the lowest on. */
+/** Probabilities are divided into classes of this width in logits, from the lowest on. */
 const CLASSES_PER_LOGIT = 3;
 const LOWEST_LOGIT = -11;
 const CLASSES = 48;
 
-/** Hits below all classes before any answer, and those by which what is counted is smoothed. */
+/** Hits assumed below all classes before any answer, and used to smooth counts. */
 const PRIOR_HITS = 0.5;
 const POOLED_HITS = 2;
-/** Where hits are as rare, an archive may have more or fewer of them in general. */
+/** Below this rate, an archive's overall hit rate may differ from the others'. */
 const RARE = 0.1;
 const FACTOR_HITS = 2;
 
-/** The lookups after which what was predicted, what was answered and what was measured count half. */
+/** Half-life, in lookups, of predictions, answers and measurements. */
 const SEEN_HALF_LIFE = 8192;
 const ANSWERED_HALF_LIFE = 32_768;
 const MEASURED_HALF_LIFE = 16_384;
@@ -22,21 +22,21 @@ const MEASURED_HALF_LIFE = 16_384;
 /** Nothing is saved before this many hits. */
 const MIN_HITS = 30;
 
-/** Of the hits of an archive that has had as many lately, this share is kept. */
+/** This fraction of hits is kept for each archive with at least so many recent ones. */
 const FLOOR_HITS = 20;
 const FLOOR = 0.7;
 
-/** Of what the promise allows to lose, this much is used: what is lost is an estimate. */
+/** The fraction of the permitted loss that is used: the loss is an estimate. */
 const USED = 0.9;
 
-/** How many hits exploration is to find in a half-life, and what it may cost of all requests. */
+/** Hits that exploration should find per half-life, and its maximum cost as a fraction of all requests. */
 const WANTED_HITS = 60;
 const EXPLORED_SHARE = 0.012;
 const MAX_EXPLORED = 0.2;
 const MIN_PROPENSITY = 0.004;
 const MAX_PROPENSITY = 0.5;
 
-/** What is measured of an archive: kept, estimate of lost, its square and largest part; hits, then mementos. */
+/** Measurements per archive: kept, estimated lost, its square and largest weight; hits, then mementos. */
 const HITS = 0;
 const MEMENTOS = 4;
 const POSSIBLE = 8;
@@ -44,12 +44,12 @@ const MADE = 9;
 const MEASURED = 10;
 
 /**
- * Decides by chances which archives are queried, such that a share of all hits is kept.
+ * Selects archives by the probability of a hit, such that a promised fraction of all hits is found.
  *
- * Counts, for each archive and class of chances, how often it was predicted, how often the archive was
- * queried and what it answered. Requests are saved in the classes with the fewest hits, up to as many hits as
- * the promise allows, and for each archive down to a floor. Some of these requests are made all the same: the
- * likelier, the more often. From those answers follows what is lost, and so the recall that is measured.
+ * Counts predictions, queries and answers for each archive and class of probabilities. Requests are saved in
+ * the classes with the lowest hit rates, up to the number of hits that the promise permits to lose, and for
+ * each archive down to a floor. Some of these requests are made to explore, more often where hits are more
+ * likely. Their answers yield an estimate of the loss, and so the measured recall.
  */
 export class RecallPolicy {
   readonly recall: number;
@@ -59,14 +59,14 @@ export class RecallPolicy {
   readonly answered: Table;
   readonly hits: Table;
   readonly measured: Table;
-  /** Hits of requests that were made to learn, lately. */
+  /** Recent hits of requests made to learn. */
   toLearn = 0;
   lookups = 0;
-  /** By archive and class: 1 for those that are queried, else how likely they are explored. */
+  /** By archive and class: 1 if queried, otherwise the probability of exploration. */
   readonly propensities: Float64Array;
-  /** By archive and class: the share of hits; 0 before anything is known. */
+  /** By archive and class: the hit rate; 0 before anything is known. */
   readonly rates: Float64Array;
-  /** The highest share of hits of a class in which requests are saved. */
+  /** The highest hit rate of a class in which requests are saved. */
   marginal = 0;
   #nextPlan = 1;
 
@@ -81,7 +81,7 @@ export class RecallPolicy {
     this.rates = new Float64Array(archives * CLASSES);
   }
 
-  /** A lookup begins. */
+  /** Starts a lookup. */
   begin(): void {
     this.lookups++;
     if (this.lookups < this.#nextPlan) return;
@@ -95,13 +95,13 @@ export class RecallPolicy {
     this.plan();
   }
 
-  /** Where an archive and the class of a chance are. */
+  /** The index of an archive and the class of a logit. */
   cell(archive: number, logit: number): number {
     const place = Math.floor((logit - LOWEST_LOGIT) * CLASSES_PER_LOGIT);
     return archive * CLASSES + Math.min(CLASSES - 1, Math.max(0, place));
   }
 
-  /** It was decided about an archive; `cell` only where its chance decided. */
+  /** Records a decision; `cell` only if the probability decided. */
   decided(archive: number, isAsked: boolean, cell?: number): void {
     const at = archive * MEASURED;
     this.measured.data[at + POSSIBLE]++;
@@ -109,14 +109,14 @@ export class RecallPolicy {
     if (cell !== undefined) this.seen.data[cell]++;
   }
 
-  /** An archive answered that was queried for other reasons than its chance. */
+  /** Records an answer to a query made for other reasons than its probability. */
   noteAside(archive: number, propensity: number, mementos: number): void {
     if (mementos === 0) return;
     this.#measure(archive, propensity, mementos);
     if (propensity >= 1) this.toLearn++;
   }
 
-  /** An archive answered that was queried with that propensity because of its chance. */
+  /** Records an answer to a query made with this propensity because of its probability. */
   note(archive: number, logit: number, propensity: number, mementos: number): void {
     const cell = this.cell(archive, logit);
     this.answered.data[cell]++;
@@ -125,7 +125,7 @@ export class RecallPolicy {
     this.#measure(archive, propensity, mementos);
   }
 
-  /** An archive answered that was queried whatever its chance: it tells how often chances are right. */
+  /** Records an answer to a query made regardless of its probability: it calibrates the model. */
   noteOutside(archive: number, logit: number, isHit: boolean): void {
     const cell = this.cell(archive, logit);
     this.seen.data[cell]++;
@@ -133,7 +133,7 @@ export class RecallPolicy {
     if (isHit) this.hits.data[cell]++;
   }
 
-  /** A hit is kept; an explored one stands for those that are lost. */
+  /** A hit counts as kept; an explored one also stands for lost ones. */
   #measure(archive: number, propensity: number, mementos: number): void {
     const { data } = this.measured;
     for (const [kind, amount] of [
@@ -152,13 +152,13 @@ export class RecallPolicy {
     }
   }
 
-  /** The share of hits that was kept lately, of all archives or of one; undefined before the first hit. */
+  /** Recent recall of hits, of all archives or of one; undefined before the first hit. */
   recallOfHits(archive?: number): Share | undefined {
     const [kept, lost, squares, max] = this.#sums(HITS, archive);
     return recallOf(kept, lost, squares, Math.max(max, this.#exploredWeight(archive)));
   }
 
-  /** The same share of mementos. */
+  /** Recent recall of mementos. */
   recallOfMementos(): Share | undefined {
     const [hits] = this.#sums(HITS);
     const [kept, lost, squares, max] = this.#sums(MEMENTOS);
@@ -166,7 +166,7 @@ export class RecallPolicy {
     return recallOf(kept, lost, squares, Math.max(max, each * this.#exploredWeight()));
   }
 
-  /** Kept, lost, squares and the largest, of all archives or of one. */
+  /** Kept, lost, squares and the largest weight, of all archives or of one. */
   #sums(kind: number, only?: number): readonly number[] {
     const all = [0, 0, 0, 0];
     for (let archive = 0; archive < this.archives; archive++) {
@@ -182,8 +182,8 @@ export class RecallPolicy {
   }
 
   /**
-   * How many lost hits an explored one stands for, as far as rates tell; 0 where every request is made. Until
-   * exploration finds a hit, only this tells how many may be lost.
+   * Estimated number of lost hits per explored one, by rates; 0 if every request is made. It is the only bound
+   * on lost hits until exploration finds one.
    */
   #exploredWeight(only?: number): number {
     let [lost, explored] = [0, 0];
@@ -196,14 +196,14 @@ export class RecallPolicy {
     return explored === 0 ? 0 : lost / explored;
   }
 
-  /** The share of requests to an archive that were saved lately; undefined before the first decision. */
+  /** Recent fraction of requests to an archive that were saved; undefined before the first decision. */
   savedShare(archive: number): number | undefined {
     const at = archive * MEASURED;
     const possible = this.measured.data[at + POSSIBLE];
     return possible === 0 ? undefined : 1 - this.measured.data[at + MADE] / possible;
   }
 
-  /** The chance below which an archive is not queried; 0 where it always is. */
+  /** The probability below which an archive is not queried; 0 if it is always queried. */
   threshold(archive: number): number {
     for (let each = CLASSES - 1; each >= 0; each--) {
       if (this.propensities[archive * CLASSES + each] < 1) return chanceOf(middle(each + 0.5));
@@ -211,7 +211,7 @@ export class RecallPolicy {
     return 0;
   }
 
-  /** Decides in which classes requests are saved from now on. */
+  /** Selects the classes in which requests are saved from now on. */
   plan(): void {
     const { propensities, seen, rates } = this;
     propensities.fill(1);
@@ -220,11 +220,11 @@ export class RecallPolicy {
     this.#estimateRates(this.#pooledRates());
     const saved = this.#save();
     for (const cell of saved) this.marginal = Math.max(this.marginal, rates[cell]);
-    // Propensities as the root of the rate: so the estimate of what is lost varies least for its cost.
+    // Propensities proportional to the root of the rate minimize the variance of the estimated loss for its cost.
     const all = sum(seen.data);
     const roots = sum(saved.map((cell) => seen.data[cell] * Math.sqrt(rates[cell])));
     const lost = sum(saved.map((cell) => seen.data[cell] * rates[cell] ** 1.5));
-    // What was seen is of about this many lookups.
+    // The counts cover about this many lookups.
     const lookups = Math.max(1, all / this.archives);
     const memory = Math.min(this.lookups, MEASURED_HALF_LIFE) / lookups;
     const share = Math.max(EXPLORED_SHARE, Math.min(MAX_EXPLORED, 4 / Math.sqrt(this.lookups)));
@@ -236,13 +236,13 @@ export class RecallPolicy {
   }
 
   /**
-   * The share of hits by class, of all archives. What is likelier by the model has no lower share:
-   * classes that contradict it are taken together (pool adjacent violators).
+   * Hit rates by class, of all archives together. A class that the model ranks higher has no lower rate:
+   * classes that contradict this are merged (pool adjacent violators).
    */
   #pooledRates(): Float64Array {
     const pools: { start: number; asked: number; hits: number }[] = [];
     for (let each = 0; each < CLASSES; each++) {
-      // The model counts for one answer in each class.
+      // The model counts as one answer in each class.
       const pool = { start: each, asked: 1, hits: chanceOf(middle(each)) };
       if (each === 0) pool.hits += PRIOR_HITS;
       for (let cell = each; cell < this.hits.data.length; cell += CLASSES) {
@@ -263,7 +263,7 @@ export class RecallPolicy {
     return pooled;
   }
 
-  /** The share of hits by archive and class: shrunk toward that of all archives times a factor of its own. */
+  /** Hit rates by archive and class: shrunk toward that of all archives times a factor of the archive. */
   #estimateRates(pooled: Float64Array): void {
     const { rates } = this;
     const [answered, hits] = [this.answered.data, this.hits.data];
@@ -281,7 +281,7 @@ export class RecallPolicy {
     }
   }
 
-  /** The cells in which requests are saved: those with the lowest rates, as many as promise and floor allow. */
+  /** The cells in which requests are saved: those with the lowest rates, as far as promise and floor permit. */
   #save(): number[] {
     const { rates } = this;
     const seen = this.seen.data;

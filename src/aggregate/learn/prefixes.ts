@@ -1,4 +1,4 @@
-/** What a prefix of a key ends at. */
+/** The kind of element at which a prefix of a key ends. */
 export const LEVEL = {
   all: 0,
   tld: 1,
@@ -12,18 +12,18 @@ export const LEVEL = {
 } as const;
 
 export const LEVELS = 9;
-/** How many shapes of keys there are: by depth, with and without a query. */
+/** Number of shapes of keys: by depth, with and without a query. */
 export const SHAPES = 8;
 
 const MAX_LABELS = 5;
 const MAX_FOLDERS = 6;
-/** Longer prefixes are not counted, so that rows of counts have a size. */
+/** Longer prefixes are not counted, so that rows have a bounded size. */
 const MAX_LENGTH = 160;
 
 /** The prefixes of a SURT along the key tree, without the original itself. */
 export interface Prefixes {
   readonly surt: string;
-  /** From everything on: empty, `com,` `com,example,` `com,example)/` `com,example)/a/` `com,example)/a/b?`. */
+  /** From the empty one on: empty, `com,` `com,example,` `com,example)/` `com,example)/a/` `com,example)/a/b?`. */
   readonly texts: readonly string[];
   /** One of {@link LEVEL} for each. */
   readonly levels: readonly number[];
@@ -59,7 +59,7 @@ export function prefixesOf(surt: string): Prefixes {
     texts.push(surt.slice(0, at));
     levels.push(Math.min(LEVEL.folder + folders, LEVEL.folder3));
   }
-  // What a script answers for one query tells of others.
+  // Answers for one query of a script predict those for others.
   if (query >= 0 && query < MAX_LENGTH && folders < MAX_FOLDERS) {
     texts.push(surt.slice(0, query + 1));
     levels.push(Math.min(LEVEL.folder + folders, LEVEL.folder3));

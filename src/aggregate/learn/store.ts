@@ -10,36 +10,36 @@ import { surt } from "../../surt/uri-to-surt.ts";
 import { Learner, type LearnerOptions, type LearntArchive } from "./learner.ts";
 import { restoreSnapshot, snapshotOf } from "./snapshot.ts";
 
-/** How an aggregator learns, and what it keeps of it. */
+/** How an aggregator learns and stores its learnt state. */
 export interface LearnOptions extends LearnerOptions {
-  /** The file in which what was learnt is kept; without one it is forgotten at the end. */
+  /** File of the learnt state; without one it is lost on exit. */
   readonly file?: string | undefined;
-  /** Logs of aggregators to learn from at the start, ours or MemGator's; each is taken once. */
+  /** Logs of aggregators to learn from at the start, ours or MemGator's; each is read once. */
   readonly logs?: readonly string[] | undefined;
   /** Whether this process writes the file; default true. */
   readonly isSaving?: boolean | undefined;
-  /** Told that the file cannot be read or written; neither is a reason to end. */
+  /** Called if the file cannot be read or written; the service continues. */
   readonly onFault?: ((message: string, reason: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A learner that outlives the process. */
+/** A learner whose state survives restarts. */
 export interface KeptLearner {
   readonly learner: Learner;
-  /** Saves what was learnt, if anything is new, and no more from then on. */
+  /** Saves new state, for the last time. */
   close(): Promise<void>;
 }
 
 const CHECK_EVERY_MS = 10_000;
 const MAX_UNSAVED_MS = 300_000;
-/** The share of answers that is new when it is time to save. */
+/** State is saved when this fraction of the answers is new. */
 const GROWN = 0.1;
 
 /**
- * Makes a learner with what it knew, and what old logs tell.
+ * Creates a learner with its saved state and the answers in old logs.
  *
- * What was learnt is saved when a tenth of it is new, at least every five minutes, and at the end; a
- * file is whole or as it was. One that cannot be read is reported, and learning begins from nothing.
+ * State is saved when a tenth of it is new, at least every five minutes, and at the end; writes are
+ * atomic. An unreadable file is reported, and learning starts from nothing.
  *
  * @throws MM_IO for a log that cannot be read; MM_INTERRUPTED
  */
@@ -61,7 +61,7 @@ export async function openLearner(
       await withOutput(file, { stdout: process.stdout }, async (output) => output.write(snapshot));
       [saved, savedAt] = [observations, Date.now()];
     } catch (error) {
-      onFault?.("what was learnt is not saved", internalFault(error, "MM_IO").describe());
+      onFault?.("the learnt state cannot be saved", internalFault(error, "MM_IO").describe());
     }
   };
   let saving = Promise.resolve();
@@ -88,19 +88,19 @@ async function restore(
     restoreSnapshot(learner, await readFile(path), path);
   } catch (error) {
     const reason = isMementoMapError(error) ? error.describe() : String(error);
-    onFault?.("what was learnt cannot be read; learning begins from nothing", reason);
+    onFault?.("the learnt state cannot be read; learning starts from nothing", reason);
   }
 }
 
-/** Learns from the log of an aggregator, in which every archive was queried, unless it did before. */
+/** Learns from the log of an aggregator in which every archive was queried, unless it was read before. */
 async function takeLog(learner: Learner, path: string, options: LearnOptions): Promise<void> {
   const stamp = await stampIfThere(path);
   const start = `log ${path} `;
   const name = `${start}${stamp?.size ?? 0} ${stamp?.mtimeMs ?? 0}`;
   if (stamp !== undefined && learner.taken.has(name)) return;
   if ((await learnFrom(learner, path, options.signal)) === 0) {
-    const reason = `${quote(path)}: it has no response of an archive`;
-    options.onFault?.("a log to learn from is not usable", reason);
+    const reason = `${quote(path)}: no archive response found`;
+    options.onFault?.("a log to learn from is unusable", reason);
   }
   for (const other of learner.taken) if (other.startsWith(start)) learner.taken.delete(other);
   if (stamp !== undefined) learner.taken.add(name);

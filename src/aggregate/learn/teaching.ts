@@ -1,25 +1,25 @@
-/** Lookups of one network that teach at any time, of everything, of a domain and of a host. */
+/** Lookups of one network that always teach: in total, per domain and per host. */
 const BASES = [100, 30, 3] as const;
-/** Beyond these, a network teaches as long as its lookups are at most this share of those that did. */
+/** Beyond these, a network teaches while its lookups are at most this fraction of those that taught. */
 const SHARE = 0.25;
-/** After as many lookups, those of everything count half: what teaches now is what counts now. */
+/** After this many lookups, the total counts are halved: recent lookups count. */
 const WINDOW = 8192;
-/** Counts of domains and hosts; the oldest go. */
+/** Number of counts of domains and hosts; the oldest are dropped. */
 const MAX_COUNTS = 100_000;
 
 /**
- * Bounds what one network can teach: of all lookups, and of those of a domain and of a host.
+ * Bounds the influence of one network on learning: in total, and per domain and host.
  *
- * Whoever looks up pages that nobody holds teaches that an archive has nothing of a site. So the lookups of a
- * network count as long as they are few, or other networks look the same site up, too.
+ * Otherwise a client could look up nonexistent pages to teach that an archive has nothing of a site. So the
+ * lookups of a network count only while they are few, or while other networks look up the same site too.
  */
 export class Teaching {
-  /** By network, and for all of them under the empty name. */
+  /** By network, with totals under the empty name. */
   #all = new Map<string, number>();
   readonly #sites = new Map<string, number>();
 
   /**
-   * Whether a lookup teaches, which counts it.
+   * Whether a lookup teaches; counts it if so.
    *
    * @param network of the client; undefined for the operator's own, which always teaches.
    */
@@ -52,7 +52,7 @@ export class Teaching {
 
 function increment(counts: Map<string, number>, key: string): void {
   const count = counts.get(key) ?? 0;
-  // Those in use stay.
+  // Recently used counts stay.
   counts.delete(key);
   counts.set(key, count + 1);
 }

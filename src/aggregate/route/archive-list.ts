@@ -10,25 +10,24 @@ import { interruptible } from "../../interruption.ts";
 
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 
-/** The map of an archive is looked for at the archive itself. */
+/** The map is discovered at the archive itself. */
 export const DISCOVERED = "auto";
 
 export interface LoadArchivesOptions {
-  /** For a list on the Web; default a `NodeClient` that trusts its origin. */
+  /** Fetches a list from the Web; default a `NodeClient` that trusts its origin. */
   readonly client?: HttpClient | undefined;
-  /** Which requests go through which proxy; default none. */
+  /** Proxies by request; default none. */
   readonly proxies?: ProxySettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads a list of archives from a file, or from the Web if it is an address with http:// or https://.
+ * Reads a list of archives from a file, or from the Web if it is an http:// or https:// URL.
  *
- * Maps that the list names by a path or a relative address are taken from where the list is. A list
- * from the Web cannot name files.
+ * Paths and relative URLs of maps are resolved against the location of the list. A list from the Web
+ * cannot name files.
  *
- * @throws MM_IO, MM_HTTP, MM_REFUSED, and MM_BAD_INPUT for faults of the list;
- *   MM_INTERRUPTED.
+ * @throws MM_IO, MM_HTTP, MM_REFUSED, MM_INTERRUPTED; MM_BAD_INPUT for an invalid list.
  *
  * @example
  * ```ts
@@ -62,7 +61,7 @@ async function load(place: string, options: LoadArchivesOptions): Promise<Archiv
   }));
 }
 
-/** Where the map of an archive is, as seen from its list. */
+/** The location of an archive's map, resolved against that of its list. */
 function mapFrom(list: string, { id, mementomap: map }: Archive): string | undefined {
   if (map === undefined || map === DISCOVERED) return map;
   if (!isWebAddress(list)) {
@@ -73,7 +72,7 @@ function mapFrom(list: string, { id, mementomap: map }: Archive): string | undef
   if (isWebAddress(url)) return url;
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    `archive ${quote(id)}: a list from the Web cannot name the map ${quote(map)}; an address is expected`,
+    `archive ${quote(id)}: a list from the Web cannot name the map ${quote(map)}; use a URL`,
     { position: { source: list } },
   );
 }
@@ -88,7 +87,7 @@ async function fetchedText(
     const response = await (client ?? own).request(url, { headers, signal });
     const bytes = await bodyStart(response, MAX_LIST_BYTES + 1);
     const refuse = (reason: string): MementoMapError =>
-      httpRefusal(url, `no list of archives: ${reason}`);
+      httpRefusal(url, `not a list of archives: ${reason}`);
     if (response.status !== 200) throw refuse(`status ${response.status}`);
     if (bytes.length <= MAX_LIST_BYTES) return new TextDecoder().decode(bytes);
     throw refuse(`longer than ${MAX_LIST_BYTES} bytes`);
@@ -97,10 +96,10 @@ async function fetchedText(
   }
 }
 
-/** The state of the list of archives, for operators. */
+/** State of the list of archives, for operators. */
 export interface ListState {
-  /** When the list in use was read, in milliseconds since 1970. */
+  /** When the current list was read, in milliseconds since 1970. */
   readonly takenAt: number;
-  /** Why the current list is rejected; an older one is in use. */
+  /** Why the latest list was rejected; an older one is in use. */
   readonly error: string | undefined;
 }

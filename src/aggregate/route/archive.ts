@@ -3,38 +3,38 @@ import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 
-/** An archive that an aggregator may ask; a member of the list of archives. */
+/** An entry of the list of archives that an aggregator may query. */
 export interface Archive {
   /** Unique in its list; often the host name. */
   readonly id: string;
   readonly name: string;
-  /** What an original URI is written behind, as it is, to ask for its TimeMap; ends in `/`. */
+  /** Prefix of TimeMap URLs, followed by the unchanged original URI; ends in `/`. */
   readonly timemap: string | undefined;
   /** The same for a TimeGate. */
   readonly timegate: string | undefined;
-  /** A CDX server, which is asked where there is no TimeMap. An archive has one of these three at least. */
+  /** A CDX server, which is queried if there is no TimeMap. An archive has at least one of these three. */
   readonly cdx?: string | undefined;
-  /** With `cdx`: what a datetime and a URI are written behind for the address of a memento; ends in `/`. */
+  /** With `cdx`: prefix of memento URLs, followed by a datetime and a URI; ends in `/`. */
   readonly replay?: string | undefined;
-  /** How likely it is, from 0 to 1, that the archive holds a URI nothing else is known about. */
+  /** The probability, from 0 to 1, that the archive holds a URI about which nothing else is known. */
   readonly probability: number | undefined;
-  /** What it collects: prefixes of keys, such as `gov,` and `com,example)/news/`. */
+  /** Its collection: prefixes of keys, such as `gov,` and `com,example)/news/`. */
   readonly scope?: readonly string[] | undefined;
-  /** Where its map is: an address to fetch from, or a path. */
+  /** Location of its map: a URL or a path. */
   readonly mementomap: string | undefined;
-  /** How long to wait for its answers at most, where it is not as for all others. */
+  /** Timeout for its responses; default that of the aggregator. */
   readonly timeoutMs: number | undefined;
-  /** The archive holds nothing older than this, fourteen digits as a number. */
+  /** The earliest memento, fourteen digits as a number. */
   readonly from: number | undefined;
-  /** The archive holds nothing younger than this, fourteen digits as a number. */
+  /** The latest memento, fourteen digits as a number. */
   readonly until: number | undefined;
-  /** Maximum number of requests in flight; default of the aggregator when undefined. */
+  /** Maximum requests in flight; default that of the aggregator. */
   readonly concurrency: number | undefined;
-  /** Requests begun in a second, at most; default of the aggregator when undefined. */
+  /** Maximum requests started per second; default that of the aggregator. */
   readonly rate: number | undefined;
 }
 
-/** The address of an archive itself, as far as its list tells: the origin it answers at. */
+/** The origin of the archive, as far as its entry names one. */
 export function homeOf({
   timegate,
   timemap,
@@ -44,14 +44,14 @@ export function homeOf({
 }
 
 /**
- * Reads a list of archives: MemGator's `archives.json`, with the members of ours if there are some.
+ * Parses a list of archives: MemGator's `archives.json`, optionally with our additional members.
  *
- * Entries with `"ignore": true` are dropped, and a `/` is added to prefixes that lack one. The
- * likeliest come first, those without a probability last, and otherwise the order of the list holds.
- * Members that are not known stay on their archives.
+ * Entries with `"ignore": true` are dropped, and a `/` is added to prefixes that lack one. Archives are
+ * sorted by descending probability, those without one last, and otherwise keep the order of the list.
+ * Unknown members stay on their archives.
  *
- * @param source what messages call the list.
- * @throws MM_BAD_INPUT with the number of the entry, counted from 1, and what is wrong with it.
+ * @param source the name of the list in messages.
+ * @throws MM_BAD_INPUT with the number of the entry, counted from 1, and its error.
  *
  * @example
  * ```ts
@@ -112,10 +112,10 @@ function faultOf(
     });
 }
 
-/** The archive of an entry; undefined for one that is to be ignored. */
+/** The archive of an entry; undefined if the entry is ignored. */
 function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
   if (!isJsonObject(entry)) throw fault(`${jsonText(entry)} is not an object`);
-  /** The value of a member; undefined if it is missing or null, as in MemGator. */
+  /** The value of a member; undefined if missing or null, as in MemGator. */
   const member = <T>(
     name: string,
     read: (value: unknown) => T | undefined,
@@ -127,12 +127,13 @@ function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
     if (found === undefined) throw fault(`${quote(name)} is ${jsonText(value)}; ${expected}`);
     return found;
   };
-  const text = (name: string): string | undefined => member(name, asText, "a text is expected");
+  const text = (name: string): string | undefined =>
+    member(name, asText, "expected a non-empty string");
   const address = (name: string): string | undefined => {
     text(name);
-    const found = member(name, asAddress, "an address with http:// or https:// is expected");
+    const found = member(name, asAddress, "expected an http:// or https:// URL");
     if (found === undefined || !namesUser(found)) return found;
-    throw fault(`${quote(name)} names a user; archives are asked without passwords`);
+    throw fault(`${quote(name)} contains credentials, which are not supported`);
   };
   const prefix = (name: string): string | undefined => address(name)?.replace(/(?<!\/)$/, "/");
   const number = (
@@ -143,23 +144,23 @@ function archiveOf(entry: unknown, fault: Fault): Archive | undefined {
     member(
       name,
       (value) => (typeof value === "number" && isGood(value) ? value : undefined),
-      `a number is expected, ${which}`,
+      `expected a number, ${which}`,
     );
   const time = (name: string, completed: (digits: string) => number): number | undefined => {
     const digits = member(name, asDigits, TIME_EXPECTED);
     return digits === undefined ? undefined : completed(digits);
   };
 
-  if (member("ignore", asBoolean, "true or false is expected") === true) return undefined;
+  if (member("ignore", asBoolean, "expected true or false") === true) return undefined;
   const id = text("id");
   if (id === undefined) throw fault(`it has no "id"`);
   const [timemap, timegate] = [prefix("timemap"), prefix("timegate")];
   const [cdx, replay] = [address("cdx"), prefix("replay")];
   if (timemap === undefined && timegate === undefined && cdx === undefined) {
-    throw fault(`it has no "timemap", "timegate" or "cdx"; one of them is needed to ask it`);
+    throw fault(`it has no "timemap", "timegate" or "cdx"; at least one is required`);
   }
   if (cdx !== undefined && replay === undefined) {
-    throw fault(`it has "cdx" without "replay", the address that its mementos begin with`);
+    throw fault(`it has "cdx" without "replay", the prefix of its memento URLs`);
   }
   const scope = entry["scope"] ?? undefined;
   if (scope !== undefined && !isScope(scope)) {
@@ -198,15 +199,15 @@ function namesUser(address: string): boolean {
   return username !== "" || password !== "";
 }
 
-/** Lists that are made by scripts have it as a text. */
+/** A boolean, or its string, as generated lists may have it. */
 function asBoolean(value: unknown): boolean | undefined {
   return [true, false].find((each) => value === each || value === String(each));
 }
 
 const DATETIME = /^(?:\d{4}(?:\d\d){0,5}|\d{4}-\d\d(?:-\d\d)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/;
-const TIME_EXPECTED = 'a time is expected, as "2014", "2014-03-05" or "20140305101112"';
+const TIME_EXPECTED = 'expected a time such as "2014", "2014-03-05" or "20140305101112"';
 
-/** The digits of a time that exists. */
+/** The digits of a valid time. */
 function asDigits(value: unknown): string | undefined {
   const text = String(value);
   const digits = DATETIME.test(text) ? text.replaceAll(/\D/g, "") : "";
@@ -223,32 +224,32 @@ function isPositiveInteger(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0;
 }
 
-/** JSON as it is in the list, cut to a readable length. */
+/** The JSON of a value, cut to a readable length. */
 function jsonText(value: unknown): string {
   if (typeof value === "string") return quote(value);
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** Whether a text is an address of the Web, and not a path. */
+/** Whether a text is a web address rather than a path. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
 const LABEL = String.raw`[a-z0-9:._%~[\]-]+`;
-/** Labels up to a comma; or a whole host, and folders of it. */
+/** Labels ending in a comma; or a complete host, and folders of it. */
 const SCOPE = new RegExp(
   String.raw`^(?:(?:${LABEL},)+|(?:${LABEL},)*${LABEL}\)(?:/(?:[!-@[-~]*/)?)?)$`,
 );
 
 /** The message about an invalid scope. */
 export const SCOPE_EXPECTED =
-  "a list of prefixes of keys is expected, in lower case, such as" +
+  "expected a list of prefixes of keys, in lower case, such as" +
   ' ["gov,", "com,example)/news/"] for http://….gov/ and http://example.com/news/';
 
 /**
- * Whether a value is the scope of an archive: prefixes of keys that end where a label, a host or a folder
- * does. One that ends elsewhere would be taken for what is above it, `gov` for the whole Web.
+ * Whether a value is the scope of an archive: prefixes of keys that end at the end of a label, a host or a folder.
+ * Any other prefix would cover too much: `gov` the whole Web.
  */
 export function isScope(value: unknown): value is readonly string[] {
   return (

@@ -19,15 +19,15 @@ import type { Archive } from "./archive.ts";
 import { readMap, slices } from "./read-map.ts";
 import type { RoutedMap } from "./routed-map.ts";
 
-/** Where a map comes from, and the file it is in. */
+/** Where a map comes from, and its file. */
 export interface MapPlace {
   readonly path: string;
-  /** Where it is fetched from; undefined for a file that others write. */
+  /** URL to fetch it from; undefined for a file that others write. */
   readonly address?: string | undefined;
   readonly isDirect?: FreshMapOptions["isDirect"];
 }
 
-/** The state of the map of an archive, for operators. */
+/** State of an archive's map, for operators. */
 export interface MapState {
   readonly archive: Archive;
   /**
@@ -35,30 +35,30 @@ export interface MapState {
    * {@link contradicted}.
    */
   readonly status: "loading" | "ready" | "stale" | "failed";
-  /** Of the map in use; 0 when there is none. */
+  /** Of the current map; 0 if there is none. */
   readonly keys: number;
   readonly bytes: number;
-  /** Whether the map in use is packed. */
+  /** Whether the current map is packed. */
   readonly isPacked?: boolean | undefined;
-  /** The time of creation that the map states, in milliseconds since 1970. */
+  /** Creation time stated in the map, in milliseconds since 1970. */
   readonly updatedAt: number | undefined;
   /** When its file was written, in milliseconds since 1970. */
   readonly fetchedAt: number | undefined;
   /** The last error, until the next success; an older map may be in use. */
   readonly error: string | undefined;
-  /** Times a new map could not be fetched or was refused. */
+  /** How often a new map could not be fetched or was rejected. */
   readonly failures: number;
-  /** That answers contradict the map, since when and where; what was learnt decides then. */
+  /** Since when and where answers contradict the map; learnt answers decide then. */
   readonly contradicted?: StaleMap | undefined;
 }
 
-/** How maps are kept. */
+/** How maps are loaded and updated. */
 export interface KeptMapOptions extends MapGuardOptions {
-  /** Older maps are not believed where they say absent; default that age does not matter. */
+  /** Older maps are not trusted about absence; default: any age is trusted. */
   readonly maxMapAgeMs?: number | undefined;
   /**
-   * Whether maps are fetched here; default true. False where another process fetches them into the
-   * same folder: they are then taken from there.
+   * Whether this process fetches maps; default true. False if another process fetches them into the same
+   * folder: they are then read from there.
    */
   readonly isFetching?: boolean | undefined;
   /** How maps are fetched. */
@@ -69,25 +69,25 @@ export interface KeptMapOptions extends MapGuardOptions {
 }
 
 /**
- * Keeps the map of one archive in memory, in whatever version its file has.
+ * Keeps the map of one archive in memory, and reloads it when its file changes.
  *
- * A new version is read beside the old one, and takes its place only if nothing is wrong with it.
+ * A new version is read while the old one is in use, and replaces it only if it is valid.
  */
 export class KeptMap {
-  /** As the list has it now. */
+  /** The archive as currently listed. */
   archive: Archive;
   readonly place: MapPlace;
   readonly #options: KeptMapOptions;
-  /** How many bytes the map may have, decompressed. */
+  /** Limit on the decompressed bytes of the map. */
   readonly #room: () => number;
   readonly #fresh: FreshMap | undefined;
   readonly #reloading: Reloading<FileStamp>;
   #map: RoutedMap | undefined;
-  /** What the map in use holds. */
+  /** What the current map covers. */
   #extent: MapExtent | undefined;
   #fetchedAt: number | undefined;
   #failures = 0;
-  /** When the archive last gave the map, or said that it is unchanged. */
+  /** When the archive last served the map, or reported it unchanged. */
   #confirmedAt = 0;
 
   constructor(archive: Archive, place: MapPlace, options: KeptMapOptions, room: () => number) {
@@ -98,7 +98,7 @@ export class KeptMap {
     const { address, path, isDirect } = place;
     this.#reloading = new Reloading({
       source: path,
-      // A map that was not fetched yet is not a fault.
+      // A map that has not been fetched yet is not an error.
       stamp: () => (address === undefined ? stampOf(path) : this.#fetchedStamp(address)),
       take: (stamp) => this.#take(stamp),
       onFailure: (error, isNews) => {
@@ -113,14 +113,14 @@ export class KeptMap {
       isDirect,
       onAnswered: ({ status }) => {
         this.#confirmedAt = (options.now ?? Date.now)();
-        // A new version clears the error when it is in use.
+        // A new version clears the error once it is in use.
         if (status !== "fetched") this.#reloading.confirm();
       },
       onFailure: (error) => this.#reloading.fail(error),
     });
   }
 
-  /** Whether the map is fetched by this process. */
+  /** Whether this process fetches the map. */
   get isFetched(): boolean {
     return this.#fresh !== undefined;
   }
@@ -150,10 +150,7 @@ export class KeptMap {
     return (this.#options.now ?? Date.now)() >= staleAt ? "stale" : "ready";
   }
 
-  /**
-   * Asks for a new version now, where the map is one to be fetched, and from then on whenever it is due; and
-   * looks at the file.
-   */
+  /** Fetches a new version now if the map has a URL, and from then on whenever it is due; then checks the file. */
   async refresh(): Promise<void> {
     await this.#fresh?.refresh();
     await this.check();
@@ -164,16 +161,16 @@ export class KeptMap {
     return this.#reloading.check();
   }
 
-  /** Fetches no more; waits until the file is no longer written to. */
+  /** Stops fetching; waits until pending writes are complete. */
   async stop(): Promise<void> {
     await this.#fresh?.stop();
   }
 
-  /** Undefined also for a file that was fetched from elsewhere: it may be another archive's map. */
+  /** Undefined also for a file fetched from another URL: it may be another archive's map. */
   async #fetchedStamp(address: string): Promise<FileStamp | undefined> {
     const { path } = this.place;
     const state = await readJson<FetchState>(statePath(path));
-    // Another process fetches it, and writes this file whenever the archive has confirmed the map.
+    // Another process fetches it, and writes this file each time the archive confirms the map.
     if (this.#fresh === undefined) {
       this.#confirmedAt = (await stampIfThere(statePath(path)))?.mtimeMs ?? 0;
     }
@@ -192,16 +189,16 @@ export class KeptMap {
       if (this.#extent !== undefined && extent !== undefined) {
         refuseShrunk(this.#extent, extent, path, this.#options);
       }
-      // Without a record, nothing is known: the archive is queried as one that has no map.
+      // An empty map says nothing: the archive is queried as if it had no map.
       if (index.isEmpty) {
-        const message = "the map has no records, so nothing is known from it";
+        const message = "the map has no records";
         throw new MementoMapError("MM_EMPTY", message, { position: { source: path } });
       }
       this.#map = this.#routedMap(index, mtimeMs);
       this.#extent = extent;
       this.#fetchedAt = mtimeMs;
     } catch (error) {
-      // A fetched map with faults is of no use: without it, it is fetched again. One that is too large is not.
+      // An invalid fetched map is deleted, so that it is fetched again. One that is too large is not.
       const isFaulty =
         isMementoMapError(error) && error.code !== "MM_IO" && error.code !== "MM_LIMIT";
       if (isFaulty && this.isFetched) await this.#remove();
@@ -224,7 +221,7 @@ export class KeptMap {
 
   async #remove(): Promise<void> {
     const { path } = this.place;
-    // A file that was not fetched belongs to somebody else; it does not keep a map from being fetched.
+    // A file that was not fetched belongs to something else; it must not prevent fetching a map.
     if ((await readJson<FetchState>(statePath(path))) === undefined) return;
     await rm(path, { force: true }).catch((error: unknown) =>
       this.#reloading.fail(ioError(error, path)),

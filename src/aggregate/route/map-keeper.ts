@@ -11,32 +11,31 @@ import { guardOutputs } from "../../maps/output-guard.ts";
 import { KeptMap, type KeptMapOptions, type MapPlace, type MapState } from "./kept-map.ts";
 import { DISCOVERED } from "./archive-list.ts";
 
-/** The map of an archive that is in use. */
+/** An archive's map that is loaded. */
 export type HeldMap = KeptMap & { readonly map: RoutedMap };
 
 export interface MapKeeperOptions extends KeptMapOptions {
-  /** Where maps are kept that are fetched; made when it is not there. Default `mapFolder`. */
+  /** Folder for fetched maps; created if missing. Default `mapFolder`. */
   readonly folder?: string | undefined;
-  /** Bytes of all maps in memory; default 1 GiB. Of it, a map that is fetched may have a quarter. */
+  /** Limit on the memory of all maps; default 1 GiB. A fetched map may use a quarter of it. */
   readonly maxMemoryBytes?: number | undefined;
-  /** How often to look whether files changed; default 10 s. */
+  /** How often files are checked for changes; default 10 s. */
   readonly checkEveryMs?: number | undefined;
-  /** Called for unexpected errors in the background; the maps in use stay. */
+  /** Called for unexpected errors in the background; the current maps stay in use. */
   readonly onFault?: ((error: MementoMapError) => void) | undefined;
 }
 
 const DEFAULT_MEMORY = 2 ** 30;
-/** Of the memory for maps, what one of another server may have. */
+/** The fraction of the memory for maps that a fetched map may use. */
 const FETCHED_SHARE = 0.25;
 
 /**
- * Gives a router the maps of its archives, and keeps them up to date.
+ * Supplies a router with the maps of its archives, and keeps them up to date.
  *
- * An archive's `mementomap` is a file, which is read again when it changes; the address of a map or
- * of an archive, from which it is fetched whenever it is due; or `auto`: the map is looked for at
- * the address of the archive's TimeGate. Whatever is wrong with a map or a server, nothing is thrown:
- * the map in use stays, and without one the archive counts as one that has no map. Timers do not
- * keep the process alive.
+ * An archive's `mementomap` is a file, which is reloaded when it changes; the URL of a map or of an
+ * archive, from which the map is fetched whenever it is due; or `auto`: the map is discovered at the
+ * archive's TimeGate. Errors of maps and servers are never thrown: the current map stays in use, and
+ * without one the archive is treated as having no map. Timers do not keep the process alive.
  */
 export class MapKeeper {
   readonly #router: MapRouter;
@@ -58,10 +57,10 @@ export class MapKeeper {
   }
 
   /**
-   * Reads all maps that are at hand, and gives them to the router; those to be fetched come later.
+   * Loads all local maps into the router; fetched ones follow later.
    *
-   * @throws MM_IO when the folder for maps cannot be made; MM_USAGE when a map to be fetched would
-   *   replace the file of another.
+   * @throws MM_IO when the folder for maps cannot be created; MM_USAGE when a fetched map would replace
+   *   the file of another.
    */
   async start(): Promise<void> {
     const { checkEveryMs = 10_000 } = this.#options;
@@ -75,12 +74,12 @@ export class MapKeeper {
   }
 
   /**
-   * Replaces the list of archives, in the router too, together with its maps.
+   * Replaces the list of archives together with its maps, in the router too.
    *
-   * Maps that are where they were stay in use. Others are read first, while requests go on with the
-   * old list; those to be fetched come later. Not before `start`, and one call after the other.
+   * Maps with an unchanged location stay in use. Others are loaded first, while requests use the old list;
+   * fetched ones follow later. Call it after `start`, and not concurrently.
    *
-   * @throws MM_IO, MM_USAGE as `start`; the old list stays then.
+   * @throws MM_IO, MM_USAGE as `start`; the old list stays in use.
    */
   async replaceArchives(archives: readonly Archive[]): Promise<void> {
     const before = this.#kept;
@@ -98,23 +97,23 @@ export class MapKeeper {
     const dropped = [...before].filter(([id, map]) => kept.get(id) !== map);
     const stopping = Promise.all(dropped.map(([, map]) => map.stop()));
     this.#publish();
-    // A map that is fetched from elsewhere now goes into the same file.
+    // A map fetched from another URL now goes into the same file.
     await stopping;
     this.#fetchAll(added);
   }
 
-  /** Waits until every map to be fetched has been fetched once, or that has failed. */
+  /** Waits until every remote map was fetched once or has failed. */
   async fetched(): Promise<void> {
     await this.#fetching;
   }
 
-  /** Looks now whether files changed, and gives the router what is new. */
+  /** Checks now whether files changed, and updates the router. */
   async check(): Promise<void> {
     await Promise.all(Array.from(this.#kept.values(), (kept) => kept.check()));
     this.#publish();
   }
 
-  /** Asks for new versions of all maps now, those that are fetched too; gives the router what is new. */
+  /** Reloads all maps now, fetching remote ones; updates the router. */
   async refresh(all: Iterable<KeptMap> = this.#kept.values()): Promise<void> {
     await Promise.all(
       Array.from(all, async (kept) => {
@@ -124,24 +123,24 @@ export class MapKeeper {
     );
   }
 
-  /** How the map of an archive is; undefined if none is named for it. */
+  /** State of an archive's map; undefined if its entry names none. */
   stateOf({ id }: Pick<Archive, "id">): MapState | undefined {
     return this.#kept.get(id)?.state;
   }
 
-  /** The maps in use, in the order of the archives. */
+  /** The loaded maps, in the order of the archives. */
   held(): HeldMap[] {
     return [...this.#kept.values()].filter((kept): kept is HeldMap => kept.map !== undefined);
   }
 
-  /** Looks after maps no more; the router keeps those it has. Waits until no file is written to. */
+  /** Stops updating maps; the router keeps its current ones. Waits until pending writes are complete. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
     await Promise.all(Array.from(this.#kept.values(), (kept) => kept.stop()));
   }
 
-  /** The maps of archives, where there are some; those of `before` that are in the same place. */
+  /** The maps that entries name; those of `before` with the same location are reused. */
   #keptOf(
     archives: readonly Archive[],
     before: ReadonlyMap<string, KeptMap>,
@@ -169,7 +168,7 @@ export class MapKeeper {
     return map;
   }
 
-  /** Makes the folder for maps that are fetched; none of them may replace a map that others write. */
+  /** Creates the folder for fetched maps; none of them may replace a map that others write. */
   async #prepareFolder(kept: ReadonlyMap<string, KeptMap>): Promise<void> {
     const maps = [...kept.values()];
     const fetched = maps.filter(({ isFetched }) => isFetched);
@@ -177,11 +176,11 @@ export class MapKeeper {
     await makeFolder(this.#folder);
     const inputs = maps.filter(({ isFetched }) => !isFetched).map(({ place }) => place.path);
     const outputs = fetched.map(({ place }) => ({ path: place.path, kind: "map" as const }));
-    // What else is in the folder was fetched before: a damaged map is replaced.
+    // Other files in the folder were fetched earlier: a damaged map is replaced.
     await guardOutputs(outputs, { inputs, force: true });
   }
 
-  /** Begins to fetch maps; `#fetching` is over when all have been fetched once. */
+  /** Starts fetching maps; `#fetching` settles when all have been fetched once. */
   #fetchAll(kept: Iterable<KeptMap>): void {
     this.#fetching = Promise.all([this.#fetching, this.refresh(kept)]).then(
       () => undefined,
@@ -189,7 +188,7 @@ export class MapKeeper {
     );
   }
 
-  /** Errors in the background are reported, as they would otherwise end the process. */
+  /** Reports errors in the background, which would otherwise end the process. */
   #report(error: unknown): void {
     this.#options.onFault?.(internalFault(error, "MM_IO"));
   }
@@ -200,13 +199,13 @@ export class MapKeeper {
   }
 }
 
-/** The default folder for maps: the cache folder of the user. */
+/** The default folder for maps: in the user's cache folder. */
 export function mapFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const caches = env["XDG_CACHE_HOME"] ?? env["LOCALAPPDATA"] ?? join(homedir(), ".cache");
   return join(caches, "mementomap", "maps");
 }
 
-/** File systems take 255 bytes, which a suffix and temporary names need some of. */
+/** File systems limit names to 255 bytes, including a suffix and temporary names. */
 function fileNameOf(id: string): string {
   const name = encodeURIComponent(id);
   if (name.length <= 200) return name;
@@ -225,7 +224,7 @@ function placeOf(archive: Archive, folder: string): MapPlace | undefined {
     : { path: mementomap };
 }
 
-/** The files of all maps that are files. */
+/** The local files of all maps. */
 export function mapFilesOf(archives: readonly Archive[]): string[] {
   const places = archives.flatMap((archive) => placeOf(archive, "") ?? []);
   return places.filter(({ address }) => address === undefined).map(({ path }) => path);

@@ -27,46 +27,46 @@ import type { LearntDecision, Learner } from "../learn/learner.ts";
 import type { MapWord } from "../learn/map-trust.ts";
 
 export interface MapRouterOptions {
-  /** Asks every archive that may be asked, whatever maps say; default false. */
+  /** Whether to query every selected archive regardless of maps; default false. */
   readonly isBroadcasting?: boolean | undefined;
-  /** Whether an archive is dormant; default that none is. */
+  /** Whether an archive is dormant; default: none is. */
   readonly isDormant?: ((archive: Archive, request: RouteRequest) => boolean) | undefined;
   /**
-   * The share of archives that are asked although their map does not have the URI, from 0 to 1, to
-   * learn how often maps are wrong; default 0.01.
+   * The fraction of archives, from 0 to 1, that are queried although their map does not have the URI, to
+   * measure how often maps are wrong; default 0.01.
    */
   readonly sampleShare?: number | undefined;
   /** From 0 to 1; default `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** Milliseconds since 1970; default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** Decides where maps do not, by what archives answered; default every such archive is asked. */
+  /** Decides by earlier answers where maps cannot; default: every such archive is queried. */
   readonly learner?: Learner | undefined;
 }
 
-/** The share of archives holding a page that also hold parts of it missing from their map. */
+/** The fraction of archives holding a page that also hold its requisites missing from their map. */
 const LIKELIHOOD_BY_REFERER = 0.5;
 
-/** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
+/** The hit rate in three years of MemGator's requests to 14 archives (the paper's table). */
 const LIKELIHOOD_WITHOUT_MAP = 0.0544;
 
-/** Pages of which it is remembered which archives answered for them; a few hundred bytes each. */
+/** Number of pages for which the archives that answered are remembered; a few hundred bytes each. */
 const REMEMBERED_PAGES = 10_000;
-/** Longer ones are not remembered, so that clients cannot fill the memory. */
+/** Longer keys are not remembered, so that clients cannot fill the memory. */
 const MAX_PAGE_LENGTH = 1024;
 
-/** What the decisions of one lookup share. */
+/** State shared by the decisions of one lookup. */
 interface RoutedLookup {
   readonly request: RouteRequest;
   /** The SURT of the URI, with its query. */
   readonly surt: string;
   readonly isBroadcast: boolean;
-  /** Whether answers teach more than what an archive has of this original. */
+  /** Whether answers teach about more than this original. */
   readonly isTeaching: boolean;
   readonly learner: Learner | undefined;
 }
 
-/** A decision in the making: the router changes its mind as it learns more. Not to ask, at first. */
+/** A decision that the router still updates; at first, to skip the archive. */
 class MapDecision implements Decision {
   readonly archive: Archive;
   readonly lookup: RoutedLookup;
@@ -75,13 +75,13 @@ class MapDecision implements Decision {
   likelihood = 0;
   key: string | undefined;
   frequency: string | undefined;
-  /** What archives are ranked by: the likelihood, and for a moment asked for, nearness in time. */
+  /** Rank of the archive: the likelihood, and for a requested datetime, nearness in time. */
   usefulness = 0;
-  /** How many mementos the archive will have, on average. */
+  /** Expected number of mementos. */
   mementos = 0;
-  /** What was decided by what was learnt. */
+  /** The learner's decision, if it decided. */
   learnt: LearntDecision | undefined;
-  /** The verdict of the map of the archive, if it has one that is trusted. */
+  /** The verdict of the archive's map, if it is trusted. */
   map: MapWord | undefined;
 
   constructor(archive: Archive, lookup: RoutedLookup) {
@@ -89,12 +89,12 @@ class MapDecision implements Decision {
     this.lookup = lookup;
   }
 
-  /** Put into words when somebody wants to know. */
+  /** Formatted on demand. */
   get why(): string | undefined {
     if (this.learnt === undefined) return undefined;
     const { learner, surt: original } = this.lookup;
     const number = learner?.numberOf(this.archive.id) ?? -1;
-    if (learner === undefined || number < 0) return "the archive is not in the list any more";
+    if (learner === undefined || number < 0) return "the archive is no longer listed";
     learner.look(original);
     return learner.explain(number);
   }
@@ -118,20 +118,19 @@ class MapDecision implements Decision {
 }
 
 /**
- * Decides by the maps of archives which of them are asked.
+ * Selects archives by their maps.
  *
- * A decision goes by the first that holds: the request leaves the
- * archive out; it is dormant; it holds nothing of the time asked for; its map has the URI or has it
- * not; it has no map. Where the map does not have the URI, the archive is asked all the same if it
- * has the page that embeds it, or by chance, to learn. Of those to be asked the least likely are
- * left out if the request says so.
+ * The first match decides: the request excludes the archive; it is dormant; it holds nothing from the
+ * requested time; its map has the URI or lacks it; it has no map. If the map lacks the URI, the archive
+ * is still queried if it has the page that embeds it, or as a random sample. Finally the least likely
+ * archives are dropped if the request limits them.
  *
- * Holds the maps, and what was learnt of archives and pages.
+ * Holds the maps, and what was learnt about archives and pages.
  */
 export class MapRouter implements Router {
   readonly #options: MapRouterOptions;
   #archives: readonly Archive[];
-  /** The archives that answered for a page, by its key. */
+  /** Archives that answered for a page, by its key. */
   readonly #answered = new LRUCache<string, readonly string[]>({ max: REMEMBERED_PAGES });
   #maps: ReadonlyMap<string, RoutedMap> = new Map();
 
@@ -140,15 +139,12 @@ export class MapRouter implements Router {
     this.#options = options;
   }
 
-  /** Another list after `replaceMaps` was given one; what is learnt of an archive goes by its id. */
+  /** Changes with `replaceMaps`; learnt data of an archive is kept by its id. */
   get archives(): readonly Archive[] {
     return this.#archives;
   }
 
-  /**
-   * Takes the maps of archives by their ids, in place of those before; and the archives themselves,
-   * where others are given.
-   */
+  /** Replaces all maps, by the ids of archives; optionally also the list of archives. */
   replaceMaps(
     maps: ReadonlyMap<string, RoutedMap>,
     archives: readonly Archive[] = this.#archives,
@@ -159,9 +155,9 @@ export class MapRouter implements Router {
   }
 
   /**
-   * What came of a decision to ask for a URI: whether the archive had mementos.
+   * Reports the result of a query: whether the archive had mementos.
    *
-   * Decisions of other routers are as good, if they are of archives that this one knows.
+   * Also accepts decisions of other routers, for archives that this one knows.
    */
   learn(decision: Decision, uri: string, isHit: boolean, mementos: number = isHit ? 1 : 0): void {
     if (decision instanceof MapDecision) this.#teach(decision, isHit ? Math.max(1, mementos) : 0);
@@ -173,10 +169,10 @@ export class MapRouter implements Router {
     this.#answered.set(page, known.includes(id) ? known : [...known, id]);
   }
 
-  /** Answers of archives that were queried for other reasons are learnt from, too. */
+  /** Also learns from queries that were made for other reasons. */
   #teach({ archive, learnt, reason, map, lookup }: MapDecision, mementos: number): void {
     const { learner, sampleShare = 0.01 } = this.#options;
-    // Only a client has every archive queried where there is a learner.
+    // With a learner, only a client's request makes a broadcast.
     if (learner === undefined || reason === "broadcast") return;
     const { surt: original, isTeaching } = lookup;
     const told = { archive: archive.id, surt: original, mementos, isTeaching, map };
@@ -216,7 +212,7 @@ export class MapRouter implements Router {
       decision.reason = "out-of-range";
     } else if (isBroadcast) {
       askWithoutMap(decision, "broadcast");
-      // As MemGator ranks them: those without a probability last.
+      // As in MemGator, archives without a probability rank last.
       decision.usefulness = archive.probability ?? 0;
     } else {
       const map = this.#maps.get(archive.id);
@@ -245,7 +241,7 @@ export class MapRouter implements Router {
     const { datetime } = lookup.request;
     const isText = map.index instanceof MemoryIndex;
     const isOwnKey = answer.distance === 0 && (!hasQuery(lookup.surt) || map.index.hasQueries);
-    // A packed map may be mistaken, so it lists nothing for certain.
+    // Packed maps have false positives, so no key counts as listed.
     if (!this.#isTooOld(map)) decision.map = isOwnKey && isText ? "listed" : "covered";
     if (knowsNothingOf(map, lookup.surt, lookup.request)) {
       decision.reason = "out-of-range";
@@ -260,7 +256,7 @@ export class MapRouter implements Router {
     }
     decision.ask("in-map", likelihood);
     if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, lookup.surt)) {
-      // The closest memento may be of another year; it is only less likely to be this one.
+      // The closest memento may be from another year; it is only less likely to be the closest of all.
       decision.usefulness /= 2;
     }
   }
@@ -269,7 +265,7 @@ export class MapRouter implements Router {
     if (!this.#decideByLearnt(decision)) askWithoutMap(decision, reason);
   }
 
-  /** Whether what was learnt decides; nothing is learnt of an archive that the learner does not know. */
+  /** Whether the learner decides; it does not for archives that it does not know. */
   #decideByLearnt(decision: MapDecision, mapLikelihood?: number): boolean {
     const { learner } = this.#options;
     const number = learner?.numberOf(decision.archive.id) ?? -1;
@@ -290,7 +286,7 @@ export class MapRouter implements Router {
     return staleAt !== undefined && (this.#options.now ?? Date.now)() >= staleAt;
   }
 
-  /** Asks archives whose map does not have the URI: for the page that embeds it, or to learn. */
+  /** Queries archives whose map lacks the URI: because they have the page that embeds it, or as a sample. */
   #askMore(decisions: readonly MapDecision[], { uri, referer }: RouteRequest): void {
     if (referer !== undefined && looksLikePageRequisite(uri)) {
       const page = pageOfReferer(referer);
@@ -319,12 +315,12 @@ function askWithoutMap(decision: MapDecision, reason: RouteReason): void {
   decision.ask(reason, decision.archive.probability ?? LIKELIHOOD_WITHOUT_MAP);
 }
 
-/** A packed map does not state how much it holds. */
+/** Packed maps do not state frequencies. */
 function estimateOf({ frequency = "", distance = 0 }: Answer, isText: boolean): Estimate {
   return estimate(isText ? frequency : distance === 0 ? PACKED_FREQUENCY : "", distance);
 }
 
-/** What a page has on average, where it is not stated. */
+/** The average of a page, where the map does not state it. */
 const PACKED_FREQUENCY = "3";
 
 /** Identifies a version of a map, also after a restart. */
@@ -338,7 +334,7 @@ function isLeftOut({ id }: Archive, { only, except }: RouteRequest): boolean {
   return (only !== undefined && !only.includes(id)) || except?.includes(id) === true;
 }
 
-/** Leaves out the unlikely and those beyond the first k; the most useful come first. */
+/** Drops archives below the minimum likelihood and beyond the top k; sorts by usefulness. */
 function applyLimits(decisions: MapDecision[], request: RouteRequest): MapDecision[] {
   const { minLikelihood = 0, topK = Number.POSITIVE_INFINITY } = request;
   for (const decision of decisions) {
@@ -356,7 +352,7 @@ function applyLimits(decisions: MapDecision[], request: RouteRequest): MapDecisi
   return decisions;
 }
 
-/** An archive that would be queried only as a sample has the reason that it had before. */
+/** A sampled archive gets back the reason it had before. */
 function leaveOut(decision: MapDecision, reason: RouteReason): void {
   const spared = { sampled: "not-in-map", explored: "unlikely" } as const;
   decision.skip(isSample(decision) ? spared[decision.reason as keyof typeof spared] : reason);

@@ -10,21 +10,20 @@ import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import { validateMap } from "../../maps/validate-map.ts";
 import type { RoutedMap } from "./routed-map.ts";
 
-/** Little enough to be checked in a few milliseconds. */
+/** Small enough to be checked in a few milliseconds. */
 const SLICE_BYTES = 64 * 1024;
 
-/** Lets others have their turn. */
+/** Yields to the event loop. */
 export async function pause(): Promise<void> {
   await setImmediate();
 }
 
 /**
- * Reads a map, checks every line of it, and indexes it, without ever standing in the way for longer
- * than a few milliseconds.
+ * Reads, validates and indexes a map without blocking the event loop for longer than a few milliseconds.
  *
  * Holds the map and its index; of a packed map, its bytes.
  *
- * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_CUT; MM_LIMIT for maps that are larger.
+ * @throws MM_IO; MM_BAD_INPUT with the first error; MM_CUT; MM_LIMIT for a map larger than the limit.
  */
 export async function readMap(
   path: string,
@@ -33,7 +32,7 @@ export async function readMap(
   const bytes = await plainBytes(path, Math.min(MAX_INDEX_BYTES, maxBytes));
   if (isPacked(bytes)) return PackedLookup.ofInSlices(bytes, { source: path, pause });
   for await (const { line, message } of validateMap(slices(bytes), { isOnlyErrors: true })) {
-    throw new MementoMapError("MM_BAD_INPUT", `the map has a fault: ${message}`, {
+    throw new MementoMapError("MM_BAD_INPUT", `the map is invalid: ${message}`, {
       position: { source: path, line },
     });
   }
@@ -59,12 +58,12 @@ async function plainBytes(path: string, maxBytes: number): Promise<Uint8Array> {
 function tooLarge(path: string, maxBytes: number): MementoMapError {
   return new MementoMapError(
     "MM_LIMIT",
-    `the map is larger than the ${formatBytes(maxBytes)} that are left for it; see the setting map-memory`,
+    `the map exceeds its memory of ${formatBytes(maxBytes)}; see the setting map-memory`,
     { position: { source: path } },
   );
 }
 
-/** Bytes in parts, with a pause behind each. */
+/** Bytes in chunks, with a pause after each. */
 export async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield bytes.subarray(at, at + SLICE_BYTES);

@@ -1,11 +1,9 @@
-/*
- * Pages and what they are made of: an archive that has a page is likely to have its images and styles, too.
- */
+/* Pages and their requisites: an archive that has a page is likely to have its images and styles too. */
 
 /**
- * The page that a `Referer` header names, as the original URI that archives know it by.
+ * The page named by a `Referer` header, as the original URI that archives know.
  *
- * Aggregators and archives write the original behind a prefix of theirs; the innermost counts:
+ * Aggregators and archives put a prefix before the original; the innermost URI counts:
  *
  *     http://localhost:1208/memento/20150101000000/http://x.example/   http://x.example/
  *     https://archive.example/web/20150101000000id_/x.example/a?b      http://x.example/a?b
@@ -26,10 +24,10 @@ export function pageOfReferer(referer: string): string | undefined {
 const REPLAYED_WITHOUT_SCHEME = /^.*?\/\d{14}(?:[a-z]{2}_)?\/(?=[^/]+\.)/;
 
 /**
- * Whether a URI looks like something that pages are made of, and not like a page.
+ * Whether a URI looks like a page requisite rather than a page.
  *
- * Goes by the ending of its path. What has none, or one of a page, is not meant: maps of pages know
- * about pages.
+ * Decides by the file extension of the path. URIs without one, or with that of a page, are pages: maps cover
+ * those.
  */
 export function looksLikePageRequisite(uri: string): boolean {
   const ending = PATH_ENDING.exec(uri);

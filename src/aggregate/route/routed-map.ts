@@ -6,28 +6,24 @@ import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { Archive } from "./archive.ts";
 import { areKnownRules } from "../../surt/rules.ts";
 
-/** The map of an archive, as a router uses it. */
+/** The map of an archive, as used by a router. */
 export interface RoutedMap {
-  /** All of the map, in memory. A packed map knows nothing of times. */
+  /** The whole map, in memory. A packed map has no datetimes. */
   readonly index: MemoryIndex | PackedLookup;
-  /** The time that the map describes, in milliseconds since 1970; undefined if it is unknown. */
+  /** The time that the map describes, in milliseconds since 1970; undefined if unknown. */
   readonly updatedAt: number | undefined;
-  /**
-   * From then on the map is no longer trusted where it says absent; milliseconds since 1970,
-   * default never.
-   */
+  /** From then on the map is not trusted about absence; milliseconds since 1970, default never. */
   readonly staleAt?: number | undefined;
 }
 
 /**
- * Whether a map can say that something is absent.
+ * Whether a map can prove absence.
  *
- * A page of a map answers only for its own part, and of keys that were made by rules nobody here
- * knows it cannot be said that one is missing. A map made of samples, such as the log of an
- * aggregator, knows only what is in it: what it says is absent, but not that all else is. Such a map
- * is still believed where it says present.
+ * A page of a map covers only its own part, and keys made by unknown rules may be present under other
+ * forms. A map made of samples, such as an aggregator's log, knows only its own rows: a row can state
+ * absence, but a missing row means nothing. All such maps are still trusted about presence.
  *
- * @param isStated whether a row of the map says so, and not that there is none.
+ * @param isStated whether a row of the map states the absence, as opposed to a missing row.
  */
 export function knowsAbsence({ index: { headers } }: RoutedMap, isStated: boolean): boolean {
   const { canonicalization, page, part, sample } = headers.meta;
@@ -41,7 +37,7 @@ interface TimeRange {
   readonly until?: number | undefined;
 }
 
-/** Whether two periods have no moment in common. */
+/** Whether two periods are disjoint. */
 export function areApart(a: TimeRange, b: TimeRange): boolean {
   return beginsAfter(a, b) || beginsAfter(b, a);
 }
@@ -50,22 +46,22 @@ function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {
   return from !== undefined && until !== undefined && from > until;
 }
 
-/** What the rows of a map say of a SURT; of a page, what they say by themselves. */
+/** The answer of a map for a SURT; of a page of a map, by its own rows only. */
 export function answerOf({ index }: RoutedMap, surt: string, at?: DatetimeRange): Answer {
   return index.ownRows.lookupSurtSync(surt, { at });
 }
 
 /**
- * Whether a map that says present knows that there is nothing of a period.
+ * Whether a map with a URI present proves that nothing of it is held from a period.
  *
- * A map tells about the time before it was made. So it knows nothing of a period that is open, or
- * ends later; nor where it does not say when it was made.
+ * A map describes the time before it was made. So it proves nothing for a period that is open or ends
+ * later, or if it does not state its time.
  *
- * @throws MM_BAD_LINE and the like for rows that `validate` would not have let pass.
+ * @throws MM_BAD_LINE and the like for rows that `validate` rejects.
  */
 export function knowsNothingOf(map: RoutedMap, surt: string, { from, until }: TimeRange): boolean {
   const { updatedAt } = map;
-  // Another page may have a wider key.
+  // Another page may have a broader key.
   if (!knowsAbsence(map, true)) return false;
   if (until === undefined || updatedAt === undefined || until > datetimeOfEpochMs(updatedAt))
     return false;
@@ -74,8 +70,8 @@ export function knowsNothingOf(map: RoutedMap, surt: string, { from, until }: Ti
 }
 
 /**
- * Whether an archive may have something of the year of a moment, as far as the list of archives and
- * the row of its map tell.
+ * Whether an archive may hold something from the year of a datetime, according to the list of archives
+ * and the row of its map.
  *
  * @throws as `knowsNothingOf`.
  */
@@ -91,42 +87,42 @@ export function mayHoldYearOf(
 }
 
 /**
- * What a map's key tells about the chance that a URI below it is held.
+ * Estimates the probability that a URI is held from the key of a map that covers it.
  *
- * A key for the URI itself is as good as certain. Under a wildcard that covers `o` originals, `d`
- * steps above the URI, the URI is one of the `o` that are held or one of those that are asked for
- * and are not. How many the latter are is not known; each step up the tree of the Web makes them
- * more, so they are taken to be `GROWTH ** d`:
+ * A key of the URI itself is practically certain. Under a wildcard that covers `o` originals, `d` steps
+ * above the URI, the URI is either one of the `o` held or one of those requested but not held. The number
+ * of the latter is unknown; it grows with each step up the tree of the Web and is assumed to be
+ * `GROWTH ** d`:
  *
  *     likelihood = o / (o + GROWTH ** d)
  *
- * A wildcard just above the URI with many originals comes near to 1, one for a whole top-level
- * domain with a few near to 0. It is meant to rank archives: how often a wildcard is right depends
- * on what people ask for, which no map knows.
+ * A wildcard just above the URI with many originals comes near to 1, one for a whole top-level domain with
+ * a few near to 0. The estimate is for ranking archives: how often a wildcard is right depends on the
+ * requests, which no map knows.
  */
 const GROWTH = 4;
 
-/** A map may be older than its archive. */
+/** Below 1, as a map may be older than its archive. */
 const EXACT = 0.99;
 
 /** Bounds of the likelihood of a wildcard. */
 const MAX_OF_WILDCARD = 0.95;
 const MIN_OF_WILDCARD = 0.01;
 
-/** Where a map does not tell both. */
+/** Assumed if a map does not state both. */
 const MEMENTOS_PER_ORIGINAL = 3;
 
-/** How useful it is to ask an archive, going by what its map states. */
+/** The usefulness of a query, according to the map. */
 export interface Estimate {
-  /** From 0 to 1: that the archive has a memento. */
+  /** The probability, from 0 to 1, that the archive has a memento. */
   readonly likelihood: number;
-  /** How many mementos there will be, on average. */
+  /** Expected number of mementos. */
   readonly mementos: number;
 }
 
 /**
- * @param frequency of a key that makes a URI present: `30/10`, either of which may not be stated.
- * @param distance how far above the URI the key is.
+ * @param frequency of a key that makes a URI present: `30/10`; either number may be missing.
+ * @param distance steps from the URI up to the key.
  */
 export function estimate(frequency: string, distance: number): Estimate {
   const [mementos, originals] = frequency.split("/").map((count) => Number.parseInt(count, 10));

@@ -232,7 +232,7 @@ function missingArchives({ decisions, outcomes }: Aggregation): MissingArchive[]
       archive: archive.id,
       name: archive.name,
       reason: result === "pending" ? "pending" : (failure ?? `status-${status}`),
-      detail: fault ?? `it answered with status ${status}`,
+      detail: fault ?? `HTTP status ${status}`,
     }));
   const dormant = decisions
     .filter(({ reason }) => reason === "dormant")
@@ -240,7 +240,7 @@ function missingArchives({ decisions, outcomes }: Aggregation): MissingArchive[]
       archive: id,
       name,
       reason: "dormant",
-      detail: "it failed too often and is dormant for a while",
+      detail: "dormant after repeated failures",
     }));
   return [...failed, ...dormant];
 }

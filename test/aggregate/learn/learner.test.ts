@@ -145,7 +145,7 @@ describe("Learner", () => {
     const bytes = snapshotOf(learner);
     for (const bad of [bytes.slice(0, -9), bytes.slice(0, 60), new Uint8Array(3)]) {
       const other = learnerOf();
-      expect(() => restoreSnapshot(other, bad, "x.learnt")).toThrow(/not what was learnt/);
+      expect(() => restoreSnapshot(other, bad, "x.learnt")).toThrow(/not a snapshot of a learner/);
       expect(other.observations).toBe(0);
     }
   });

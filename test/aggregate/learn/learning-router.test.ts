@@ -125,7 +125,7 @@ describe("a router that learns", () => {
     kept.learner.observe({ archive: "good", surt: "org,example)/", mementos: 1 });
     await kept.close();
     expect(faults).toEqual([
-      expect.stringMatching(/^what was learnt is not saved: .*learnt\.bin: .* \[MM_IO\]$/),
+      expect.stringMatching(/^the learnt state cannot be saved: .*learnt\.bin: .* \[MM_IO\]$/),
     ]);
     mkdirSync(folder);
     await kept.close();

@@ -26,7 +26,7 @@ describe("the text of a learnt reason", () => {
   });
 
   it("is not found in other texts", () => {
-    expect(readLearntReason("the archive is not in the list any more")).toBeUndefined();
+    expect(readLearntReason("the archive is no longer listed")).toBeUndefined();
     expect(readLearntReason("3 of 4 lookups found everything")).toBeUndefined();
   });
 });

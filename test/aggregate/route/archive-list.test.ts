@@ -43,7 +43,7 @@ describe("loadArchives", () => {
     ]);
     await expect(loadArchives(`${site}/nothing`)).rejects.toMatchObject({
       code: "MM_REFUSED",
-      message: "no list of archives: status 404",
+      message: "not a list of archives: status 404",
     });
   });
 

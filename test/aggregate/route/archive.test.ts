@@ -70,29 +70,26 @@ describe("parseArchiveList", () => {
       { timemap: undefined, timegate: null },
       'archive 2 ("a.example"): it has no "timemap", "timegate" or "cdx"',
     ],
-    [{ timegate: 3 }, '"timegate" is 3; a text is expected'],
-    [{ timemap: "ftp://a.example/" }, '"timemap" is "ftp://a.example/"; an address'],
-    [{ timemap: "http://" }, '"timemap" is "http://"; an address'],
-    [{ probability: 1.5 }, '"probability" is 1.5; a number is expected, 0 to 1'],
-    [{ probability: "0.5" }, '"probability" is "0.5"; a number'],
+    [{ timegate: 3 }, '"timegate" is 3; expected a non-empty string'],
+    [{ timemap: "ftp://a.example/" }, '"timemap" is "ftp://a.example/"; expected an http'],
+    [{ timemap: "http://" }, '"timemap" is "http://"; expected an http'],
+    [{ probability: 1.5 }, '"probability" is 1.5; expected a number, 0 to 1'],
+    [{ probability: "0.5" }, '"probability" is "0.5"; expected a number'],
     [{ timeoutMs: 0 }, '"timeoutMs" is 0'],
     [{ concurrency: 1.5 }, '"concurrency" is 1.5'],
     [{ rate: -1 }, '"rate" is -1'],
-    [{ scope: "gov," }, '"scope" has "gov,"; a list of prefixes of keys is expected'],
-    [{ scope: ["pt,", 1] }, '"scope" has 1; a list of prefixes'],
-    [{ scope: ["http://x.gov/"] }, '"scope" has "http://x.gov/"; a list'],
-    [{ scope: ["http://(gov,"] }, '"scope" has "http://(gov,"; a list'],
-    [
-      { scope: ["GOV,"] },
-      '"scope" has "GOV,"; a list of prefixes of keys is expected, in lower case',
-    ],
-    [{ scope: ["gov"] }, '"scope" has "gov"; a list'],
-    [{ scope: ["gov,*"] }, '"scope" has "gov,*"; a list'],
-    [{ scope: ["com,a)/News/"] }, '"scope" has "com,a)/News/"; a list'],
-    [{ scope: ["com,a)/news"] }, '"scope" has "com,a)/news"; a list'],
-    [{ scope: [""] }, '"scope" has ""; a list'],
-    [{ from: "201413" }, '"from" is "201413"; a time is expected'],
-    [{ until: "soon" }, '"until" is "soon"; a time is expected'],
+    [{ scope: "gov," }, '"scope" has "gov,"; expected a list of prefixes of keys'],
+    [{ scope: ["pt,", 1] }, '"scope" has 1; expected a list of prefixes'],
+    [{ scope: ["http://x.gov/"] }, '"scope" has "http://x.gov/"; expected a list'],
+    [{ scope: ["http://(gov,"] }, '"scope" has "http://(gov,"; expected a list'],
+    [{ scope: ["GOV,"] }, '"scope" has "GOV,"; expected a list of prefixes of keys, in lower case'],
+    [{ scope: ["gov"] }, '"scope" has "gov"; expected a list'],
+    [{ scope: ["gov,*"] }, '"scope" has "gov,*"; expected a list'],
+    [{ scope: ["com,a)/News/"] }, '"scope" has "com,a)/News/"; expected a list'],
+    [{ scope: ["com,a)/news"] }, '"scope" has "com,a)/news"; expected a list'],
+    [{ scope: [""] }, '"scope" has ""; expected a list'],
+    [{ from: "201413" }, '"from" is "201413"; expected a time'],
+    [{ until: "soon" }, '"until" is "soon"; expected a time'],
   ])("names the entry and what is wrong: %j", (members, message) => {
     expect(() => parsed({ ...LEAST, id: "first" }, { ...LEAST, ...members })).toThrow(message);
   });
@@ -108,7 +105,7 @@ describe("parseArchiveList", () => {
 
   it.each(["yes", 1])('refuses "ignore": %j', (ignore) => {
     expect(() => parsed({ ...LEAST, ignore })).toThrow(
-      `"ignore" is ${JSON.stringify(ignore)}; true or false is expected`,
+      `"ignore" is ${JSON.stringify(ignore)}; expected true or false`,
     );
   });
 });
