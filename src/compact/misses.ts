@@ -128,7 +128,7 @@ export async function readMissList(
     });
   }
   list.end();
-  return new MissList(log, list.oddLines);
+  return new MissList(log, list.skippedLines);
 }
 
 /** Whether there is a `)` before any slash, query and fragment, and a slash or nothing behind it. */

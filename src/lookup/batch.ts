@@ -6,10 +6,10 @@ import { Key } from "../surt/lookup-key.ts";
 import type { DatetimeRange } from "../ukvs/record.ts";
 import { findLoading, type KeySource, type Verdict } from "./source.ts";
 
-/** Lookups whose rows are fetched from memory at the same time: one alone mostly waits for them. */
+/** Lookups processed together, so that their cache misses overlap. */
 const GROUP = 64;
 
-/** No frequency as this tool writes them is longer. */
+/** This tool never writes longer frequencies. */
 const USUAL_FREQUENCY = 64;
 
 const encoder = new TextEncoder();
@@ -19,19 +19,19 @@ const NO_KEY: Uint8Array = encoder.encode("\tabsent\t-\t-\t-\n");
 const ESCAPED_TAB: Uint8Array = encoder.encode("%09");
 
 export interface BatchOptions {
-  /** Whether the inputs are SURTs in place of URIs. */
+  /** Whether the inputs are SURTs instead of URIs. */
   readonly isSurt: boolean;
   readonly period?: DatetimeRange | undefined;
 }
 
 /**
- * Answers batches of inputs from any source, one a line, in bytes from end to end. Blank lines have no
- * answer.
+ * Answers batches of inputs, one a line, from any source, without converting bytes to strings. Blank lines
+ * are skipped.
  */
 export class BatchAnswers {
-  /** How many inputs were answered. */
+  /** Inputs answered. */
   askedCount = 0;
-  /** How many of them were present. */
+  /** Inputs answered with present. */
   presentCount = 0;
   readonly #source: KeySource;
   readonly #out: BlockWriter;
@@ -41,7 +41,7 @@ export class BatchAnswers {
   readonly #opened = new Int32Array(GROUP);
   /** Copies inputs. */
   #copy: typeof copyRange = copyRange;
-  /** What was reserved for the group. */
+  /** Bytes reserved for the group. */
   #room = 0;
   readonly #verdict: Verdict = { present: false, bytes: new Uint8Array(0), start: 0, end: 0 };
 
@@ -65,7 +65,7 @@ export class BatchAnswers {
         if (length === 0) continue;
         this.#lines[taken] = line;
         this.#read(keys[taken], batch, line);
-        // A tab takes three bytes; the key that decides has those of the input or fewer, or is escaped.
+        // An escaped tab takes three bytes; the deciding key is no longer than the input, escapes aside.
         room += 6 * length + 128;
         taken++;
       }
@@ -80,7 +80,7 @@ export class BatchAnswers {
     }
   }
 
-  /** Sends what is held back. Call it after the last batch. */
+  /** Writes buffered answers. Call this after the last batch. */
   flush(): Promise<void> {
     return this.#out.flush();
   }
@@ -98,7 +98,7 @@ export class BatchAnswers {
     else if (count > 0) this.#opened[0] = source.open(this.#keys[0], period);
   }
 
-  /** Answers the line of a group with this number; a promise only if something must be waited for. */
+  /** Answers line `i` of a group; returns a promise only if data must be loaded or written. */
   #answer(i: number, batch: LineBatch): Promise<void> | undefined {
     const source = this.#source;
     const key = this.#keys[i];
@@ -161,7 +161,7 @@ export class BatchAnswers {
   }
 }
 
-/** Copies `source[start, end)` with each tab as `%09`; returns where it ends. */
+/** Copies `source[start, end)` with each tab as `%09`; returns the end offset in the target. */
 function copyEscapingTabs(
   source: Uint8Array,
   start: number,

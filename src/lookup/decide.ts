@@ -19,20 +19,20 @@ import {
 import type { RowLayout, RowRange } from "../ukvs/row.ts";
 import type { Verdict } from "./source.ts";
 
-/** What a map says about one key, wildcards included. */
+/** The result for one key, possibly a wildcard. */
 export interface KeyAnswer {
   readonly present: boolean;
   /**
-   * Whether the rows of the key settle the question. If not, they say nothing of the time asked for,
-   * or have voids for a part of it only, and the next wider key is to be asked.
+   * Whether the rows of the key decide. If not, they do not cover the requested time, or are voids for a
+   * part of it only, and the next wider key must be tried.
    */
   readonly decides: boolean;
   readonly key: string;
-  /** None where the rows do not decide. */
+  /** Absent if the rows do not decide. */
   readonly frequency?: string;
 }
 
-/** Writes what the rows of a key say to where a source puts it. */
+/** Writes the result for a key into a verdict. */
 export function verdictOf({ present, frequency = "" }: KeyAnswer, into: Verdict): void {
   into.present = present;
   into.bytes = encoder.encode(frequency);
@@ -44,37 +44,36 @@ const encoder = new TextEncoder();
 const UNKNOWN = "/";
 const ALL_TIME: DatetimeRange = {};
 
-// How wide a statement is. The narrower ones are asked first: a total speaks only where they do not
-// decide.
-/** A period of its own. */
+// Widths of statements. Narrower ones are evaluated first: a total counts only if they do not decide.
+/** A single period. */
 const PART = 0;
 /** The frequency of a row for a period that its JSON block divides further. */
 const TOTAL_OF_PART = 1;
 /** All time. */
 const TOTAL = 2;
 
-/** What a key says of a period: by a row, by a member of a JSON block, or by the row that has one. */
+/** The frequency of a key in a period: from a row, or from a member of the JSON block of a row. */
 interface Statement {
   readonly range: DatetimeRange;
   readonly width: number;
   /** As written. */
   readonly text: string;
   readonly frequency: Frequency;
-  /** A member of the JSON block of a row that is present itself, and counts it. */
+  /** Whether this is a member of a JSON block whose row is present and already counts it. */
   readonly isCountedElsewhere: boolean;
 }
 
 /**
- * What the rows of a key say together of a period, default all time; there is at least one row.
+ * Combines the rows of a key, at least one, for a period; default all time.
  *
- * Of the statements that overlap the period, one that is present makes the key present. If all are
- * void, and one contains the period, the key is absent. Otherwise the next wider statements of the key
- * are asked, and at last nothing is decided: a wider key may speak.
+ * A present statement that overlaps the period makes the key present. If all overlapping statements are
+ * void, and one contains the period, the key is absent. Otherwise the next wider statements of the key are
+ * evaluated. If none decides, a wider key must be tried.
  *
- * The frequency is the sum of the statements that decided. Without a period it is that of the row
- * for all time, where that is present.
+ * The frequency is the sum of the deciding statements. Without a period it is the frequency of the row for
+ * all time, if that row is present.
  *
- * @throws MM_BAD_KEY when a datetime key is not a time, MM_BAD_FREQUENCY, MM_BAD_LINE.
+ * @throws MM_BAD_KEY if a datetime key is not a time, MM_BAD_FREQUENCY, MM_BAD_LINE.
  */
 export function decide(
   key: string,
@@ -94,23 +93,23 @@ function answerOf(
   statements: readonly Statement[],
   period: DatetimeRange | undefined,
 ): Omit<KeyAnswer, "key"> {
-  const asked = period ?? ALL_TIME;
+  const requested = period ?? ALL_TIME;
   for (const width of [PART, TOTAL_OF_PART, TOTAL]) {
-    const speaking = statements.filter(
-      (statement) => statement.width === width && overlap(statement.range, asked),
+    const matching = statements.filter(
+      (statement) => statement.width === width && overlap(statement.range, requested),
     );
-    if (speaking.some(({ frequency }) => isPresent(frequency))) {
-      const frequency = period === undefined ? frequencyOfAllTime(statements) : sumOf(speaking);
+    if (matching.some(({ frequency }) => isPresent(frequency))) {
+      const frequency = period === undefined ? frequencyOfAllTime(statements) : sumOf(matching);
       return { present: true, decides: true, frequency };
     }
-    if (speaking.some(({ range }) => contains(range, asked))) {
-      return { present: false, decides: true, frequency: sumOf(speaking) };
+    if (matching.some(({ range }) => contains(range, requested))) {
+      return { present: false, decides: true, frequency: sumOf(matching) };
     }
   }
   return { present: false, decides: false };
 }
 
-/** The frequency of a key that is present. */
+/** The frequency of a present key over all time. */
 function frequencyOfAllTime(statements: readonly Statement[]): string {
   const totals = statements.filter(({ width }) => width === TOTAL);
   if (totals.some(({ frequency }) => isPresent(frequency))) return sumOf(totals);
@@ -121,7 +120,7 @@ function frequencyOfAllTime(statements: readonly Statement[]): string {
   );
 }
 
-/** The sum of frequencies; a single one stays as it is written. */
+/** The sum of frequencies; a single one is returned unchanged. */
 function sumOf(statements: readonly Statement[]): string {
   const [first] = statements;
   return statements.length === 1 && first !== undefined
@@ -168,6 +167,6 @@ function frequencyText(part: unknown): string {
   if (typeof part === "string" || typeof part === "number") return String(part);
   throw new MementoMapError(
     "MM_BAD_FREQUENCY",
-    `a datetime in the JSON block has ${quote(JSON.stringify(part) ?? "nothing")} in place of a frequency`,
+    `expected a frequency for a datetime in the JSON block, got ${quote(JSON.stringify(part) ?? "nothing")}`,
   );
 }

@@ -5,18 +5,18 @@ import type { DatetimeRange } from "../ukvs/record.ts";
 import { SourceLookup } from "./map-lookup.ts";
 import type { Held, KeySource, Verdict } from "./source.ts";
 
-/** A key that a lookup asked for. */
+/** A key tried by a lookup. */
 export interface TriedKey {
   readonly key: string;
   readonly distance: number;
-  /** Its rows, as the map writes them; undefined for a packed map, which has none. */
+  /** Its rows as text; undefined for a packed map, which has none. */
   readonly rows: readonly string[] | undefined;
   readonly decides: boolean;
 }
 
-/** Lookups in another source that record which keys were looked for, in which order, and their rows. */
+/** Looks up in another source and records the keys tried, in order, with their rows. */
 export class RecordingLookup extends SourceLookup {
-  /** The keys of the last lookup. */
+  /** The keys tried by the last lookup. */
   readonly tried: TriedKey[] = [];
   readonly headers: UkvsHeaders;
   readonly readsQueries: boolean;
@@ -55,7 +55,7 @@ export class RecordingLookup extends SourceLookup {
   }
 }
 
-/** The keys that a lookup asked for, a line each, with their rows. */
+/** The keys tried by a lookup and their rows, one line each. */
 export function explainedLines(tried: readonly TriedKey[]): string[] {
   const width = Math.max(0, ...tried.map(({ key }) => key.length));
   return tried.map(({ key, distance, rows, decides }) => {

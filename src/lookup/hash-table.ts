@@ -1,7 +1,7 @@
 const MASKS = Int32Array.of(0, 0xff, 0xffff, 0xffffff);
 
 /**
- * The hash of what `seed` is the hash of and `view[start, start + length)`, four bytes at a time; never 0.
+ * Extends the hash `seed` by `view[start, start + length)`, four bytes at a time; never 0.
  */
 export function hashOf(view: DataView, start: number, length: number, seed: number): number {
   let hash = seed ^ Math.imul(length, 0x9e3779b1);
@@ -24,7 +24,7 @@ export function hashOf(view: DataView, start: number, length: number, seed: numb
   return hash === 0 ? 1 : hash;
 }
 
-/** The bytes from `at` on, of which there are three at most. */
+/** The bytes from `at` to the end: three at most. */
 function lastBytes(view: DataView, at: number): number {
   let value = 0;
   for (let i = view.byteLength - 1; i >= at; i--) value = (value << 8) | view.getUint8(i);
@@ -45,20 +45,20 @@ export function sameBytes(
   return i === length;
 }
 
-/** Entries that are put into a table together, so that the processor waits for all of their places at once. */
-const WAITING = 256;
+/** Entries inserted together, so that their cache misses overlap. */
+const BATCH = 256;
 
 /**
- * From hashes to numbers, which stand side by side: a look takes one line of the cache. At most half
- * full: 16 to 32 bytes an entry.
+ * Maps hashes to numbers. Each pair is stored side by side, so that a probe touches one cache line. At
+ * most half full: 16 to 32 bytes an entry.
  */
 export class HashTable {
-  /** A hash, or 0 where there is none, and its number, for each place. */
+  /** For each place a hash, or 0 if the place is free, and its number. */
   places: Int32Array;
   mask: number;
   count = 0;
-  readonly #waiting = new Int32Array(2 * WAITING);
-  #waitingCount = 0;
+  readonly #pending = new Int32Array(2 * BATCH);
+  #pendingCount = 0;
 
   constructor(expected: number) {
     let capacity = 64;
@@ -67,22 +67,22 @@ export class HashTable {
     this.mask = capacity - 1;
   }
 
-  /** Adds an entry. It is found after {@link settle}. */
+  /** Queues an entry; it is found after {@link flush}. */
   add(hash: number, value: number): void {
-    const waiting = this.#waiting;
-    waiting[2 * this.#waitingCount] = hash;
-    waiting[2 * this.#waitingCount + 1] = value;
-    if (++this.#waitingCount === WAITING) this.settle();
+    const pending = this.#pending;
+    pending[2 * this.#pendingCount] = hash;
+    pending[2 * this.#pendingCount + 1] = value;
+    if (++this.#pendingCount === BATCH) this.flush();
   }
 
-  settle(): void {
-    const waiting = this.#waiting;
-    const count = this.#waitingCount;
-    this.#waitingCount = 0;
+  flush(): void {
+    const pending = this.#pending;
+    const count = this.#pendingCount;
+    this.#pendingCount = 0;
     this.count += count;
     while (2 * this.count > this.mask + 1) this.#grow();
     const { places, mask } = this;
-    for (let i = 0; i < count; i++) insert(places, mask, waiting[2 * i], waiting[2 * i + 1]);
+    for (let i = 0; i < count; i++) insert(places, mask, pending[2 * i], pending[2 * i + 1]);
   }
 
   #grow(): void {

@@ -5,26 +5,26 @@ import { beginsWithLookup, notAList, refuseForeignLine } from "../input/line-kin
 import { surtKey, uriKey } from "../surt/key.ts";
 import { webHostStart } from "../surt/uri-to-surt.ts";
 
-/** A SURT has its `)` before any slash; a URI has none there, except for user names nobody has. */
+/** A SURT has `)` before the first slash; a URI could only have it in a user name. */
 const A_SURT = /^[^/?#]*\)(\/|$)/;
-/** A list with more lines that are neither URIs nor SURTs is not a list of lookups. */
-const MAX_ODD_SHARE = 0.01;
+/** Above this fraction of lines that are neither URIs nor SURTs, the list is rejected. */
+const MAX_SKIPPED_FRACTION = 0.01;
 const SHOWN_BYTES = 400;
 
 /**
- * Reads a list of lookups: one URI or SURT a line. What stands behind the first blank, such as a
- * count, is ignored, and so are empty lines and those that start with `#`.
+ * Reads a list of lookups: one URI or SURT a line. Text after the first blank, such as a count, is
+ * ignored, as are empty lines and lines starting with `#`.
  *
- * A file of another kind is refused. Lists taken from logs have a few lines that are neither a URI
- * nor a SURT: up to one in a hundred is left out and counted.
+ * Files of other kinds are rejected. Lists extracted from logs may contain a few lines that are neither
+ * URIs nor SURTs: up to 1% are skipped and counted.
  *
- * Holds nothing of the list.
+ * Keeps no part of the list in memory.
  */
 export class LookupList {
   /** URIs and SURTs read so far. */
   lookups = 0;
-  /** Lines left out, because they are neither. */
-  oddLines = 0;
+  /** Lines skipped because they are neither URIs nor SURTs. */
+  skippedLines = 0;
   readonly #source: string;
   readonly #decoder = new TextDecoder();
   #line = 0;
@@ -60,13 +60,14 @@ export class LookupList {
   }
 
   /**
-   * Call it after the last block.
+   * Call this after the last block.
    *
-   * @throws MM_BAD_INPUT for a list without any lookup, or with too many lines of something else
+   * @throws MM_BAD_INPUT for a list without lookups, or with too many skipped lines
    */
   end(): void {
-    const { lookups, oddLines } = this;
-    if (this.#firstFault !== undefined && oddLines > MAX_ODD_SHARE * (lookups + oddLines)) {
+    const { lookups, skippedLines } = this;
+    const limit = MAX_SKIPPED_FRACTION * (lookups + skippedLines);
+    if (this.#firstFault !== undefined && skippedLines > limit) {
       throw this.#firstFault;
     }
     if (lookups > 0) return;
@@ -84,23 +85,22 @@ export class LookupList {
     const position = { source: this.#source, line: this.#line };
     refuseForeignLine(line, position);
     if (beginsWithLookup(line)) return true;
-    this.oddLines++;
+    this.skippedLines++;
     this.#firstFault ??= notAList(line, "this is neither a URI nor a SURT", position);
     return false;
   }
 }
 
-/** Whether something stands behind `http://` or `https://`: nearly every line. */
+/** Whether the text is an `http://` or `https://` URI, as nearly every line is. */
 function isWebUri(block: Uint8Array, start: number, end: number): boolean {
   const host = webHostStart(block, start, end);
   return host !== -1 && host < end && block[host] > SPACE;
 }
 
 /**
- * The lookups of a list as text, in the order of the list, a block of lines at a time. Holds one
- * block.
+ * The lookups of a list as text, in order, a block of lines at a time. Holds one block.
  *
- * @throws MM_BAD_INPUT for what is not a list of URIs or SURTs, MM_LIMIT for a line that is too long
+ * @throws MM_BAD_INPUT if the input is not a list of URIs or SURTs, MM_LIMIT for a line that is too long
  */
 export async function* lookupTexts(
   chunks: AsyncIterable<Uint8Array>,
@@ -118,12 +118,12 @@ export async function* lookupTexts(
   list.end();
 }
 
-/** Whether a lookup is a SURT already. */
+/** Whether a lookup is a SURT. */
 export function isSurtText(text: string): boolean {
   return A_SURT.test(text);
 }
 
-/** The key of a URI, or of what is a SURT already: `com,cnn)/a`. */
+/** The key of a URI or SURT: `com,cnn)/a`. */
 export function lookupKey(text: string): string {
   return isSurtText(text) ? surtKey(text) : uriKey(text);
 }

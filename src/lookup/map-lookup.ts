@@ -7,22 +7,22 @@ import type { UkvsHeaders } from "../ukvs/header.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { checkSignal } from "../interruption.ts";
 
-/** What a lookup may be told besides the URI. */
+/** Options of a lookup. */
 export interface LookupOptions {
   /**
-   * A moment, 4 to 14 digits of YYYYMMDDhhmmss, or a range: only rows that overlap this time may make
-   * the URI present. Default all time.
+   * A moment, 4 to 14 digits of YYYYMMDDhhmmss, or a range: only rows that overlap this time can make the
+   * URI present. Default all time.
    */
   readonly at?: Date | string | DatetimeRange | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a map says about one URI. */
+/** The result of a lookup. */
 export interface Answer {
   readonly present: boolean;
-  /** The deciding key; none when no key of the map covers the URI. */
+  /** The deciding key; absent if no key of the map covers the URI. */
   readonly key?: string;
-  /** The frequency of the deciding key: its row's own, or the sum when several rows decide. */
+  /** The frequency of the deciding key: of its row, or the sum if several rows decide. */
   readonly frequency?: string;
   /** How far above the URI the key is: 0 for the URI itself, 1 for the first wildcard, and so on. */
   readonly distance?: number;
@@ -35,19 +35,19 @@ export interface KeyFinder {
 }
 
 const decoder = new TextDecoder();
-/** For lookups that are answered at once; one for all maps. */
+/** Reused by synchronous lookups in all maps. */
 const KEY = new Key();
 const VERDICT: Verdict = { present: false, bytes: new Uint8Array(0), start: 0, end: 0 };
 
 /**
  * A map that answers whether an archive may hold a URI.
  *
- * The most specific key of the map that covers the URI decides (see `lookupKeys`). A memento count
- * of 0 means absent, and so does a map without such a key; the total `*` is never consulted. Of rows
- * of one key that differ in further key columns (datetime) one present row is enough. Where the rows of a key
- * do not decide for the time asked for, the next wider key is asked.
+ * The most specific key that covers the URI decides (see `lookupKeys`). The URI is absent if the memento
+ * count of that key is 0, or if there is no such key; the total `*` is never consulted. If rows of one key
+ * differ in further key columns (datetime), one present row is enough. If the rows of a key do not decide
+ * for the requested time, the next wider key is tried.
  *
- * A page of a map throws MM_PAGE where a row of another page may decide.
+ * A page of a map throws MM_PAGE if a row of another page may decide.
  */
 export abstract class SourceLookup implements KeySource {
   abstract readonly headers: UkvsHeaders;
@@ -61,12 +61,12 @@ export abstract class SourceLookup implements KeySource {
     return this.lookupNow(uri, options);
   }
 
-  /** Looks up what is a SURT already, such as the first column of a CDX file. */
+  /** Looks up a SURT, such as the first column of a CDX file. */
   async lookupSurt(surt: string, options?: LookupOptions): Promise<Answer> {
     return this.lookupNow(surt, options, true);
   }
 
-  /** Looks up a URI, or a SURT: at once where nothing must be loaded, with a promise otherwise. */
+  /** Looks up a URI or SURT: synchronously if nothing must be loaded, else with a promise. */
   lookupNow(
     input: string,
     { at, signal }: LookupOptions = {},
@@ -81,12 +81,12 @@ export abstract class SourceLookup implements KeySource {
     return findLoading(this, KEY, { period, signal }, (key, found) => answerOf(this, key, found));
   }
 
-  /** Looks a URI up at once. All of the map must be in memory. */
+  /** Looks a URI up synchronously. The map must be in memory. */
   lookupSync(uri: string, options?: LookupOptions): Answer {
     return atOnce(this.lookupNow(uri, options));
   }
 
-  /** As `lookupSync`, of a SURT. */
+  /** As `lookupSync`, for a SURT. */
   lookupSurtSync(surt: string, options?: LookupOptions): Answer {
     return atOnce(this.lookupNow(surt, options, true));
   }
@@ -97,7 +97,7 @@ function atOnce(answer: Answer | Promise<Answer>): Answer {
   return answer;
 }
 
-/** Whether a source that has all of its map in memory says present of the SURT `bytes[start, end)`. */
+/** Whether the SURT `bytes[start, end)` is present in a map that is in memory. */
 export function hasSurt(
   source: KeySource,
   bytes: Uint8Array,
@@ -112,7 +112,7 @@ export function hasSurt(
   return VERDICT.present;
 }
 
-/** What a source says that has found a key, as `find` does. */
+/** The answer for the result of `find`. */
 function answerOf(source: KeySource, key: Key, hit: number): Answer {
   if (hit < 0) return { present: false };
   source.answer(key, hit, VERDICT);
@@ -132,16 +132,16 @@ export function answerLine(input: string, answer: Answer): string {
   return `${input.replaceAll("\t", "%09")}\t${state}\t${key}\t${frequency}\t${distance}`;
 }
 
-/** The same as a line of JSON; what is not known is null. */
+/** The same as a line of JSON; unknown values are null. */
 export function answerJson(input: string, answer: Answer, more: object = {}): string {
   const { present, key = null, frequency = null, distance = null } = answer;
   return JSON.stringify({ input, present, key, frequency, distance, ...more });
 }
 
 /**
- * The period that a time to look up at stands for: all that begins with its 4 to 14 digits.
+ * Converts the option `at` to a period: all times that begin with its 4 to 14 digits.
  *
- * @throws MM_BAD_KEY when it is not a time.
+ * @throws MM_BAD_KEY if it is not a time.
  */
 export function lookupPeriod(at: LookupOptions["at"]): DatetimeRange | undefined {
   if (at instanceof Date) return parseDatetimeKey(secondOf(at));
@@ -150,7 +150,7 @@ export function lookupPeriod(at: LookupOptions["at"]): DatetimeRange | undefined
   if (period.from === at) return period;
   throw new MementoMapError(
     "MM_BAD_KEY",
-    `${quote(at)} is not a time to look up: give 4 to 14 digits of YYYYMMDDhhmmss`,
+    `${quote(at)} is not a valid time: expected 4 to 14 digits of YYYYMMDDhhmmss`,
   );
 }
 
@@ -160,10 +160,7 @@ function secondOf(moment: Date): string {
   if (time >= FIRST_SECOND && time < SECOND_AFTER_LAST) {
     return moment.toISOString().replaceAll(/\D/g, "").slice(0, 14);
   }
-  throw new MementoMapError(
-    "MM_BAD_KEY",
-    "the date to look up at is not one of the years 1 to 9999",
-  );
+  throw new MementoMapError("MM_BAD_KEY", "the lookup date must be in the years 1 to 9999");
 }
 
 const FIRST_SECOND = Date.parse("0001-01-01T00:00:00Z");

@@ -13,32 +13,31 @@ import { decide, type KeyAnswer, verdictOf } from "./decide.ts";
 import { type KeyFinder, type LookupOptions, lookupPeriod, SourceLookup } from "./map-lookup.ts";
 import type { Held, Segment, Verdict } from "./source.ts";
 
-/** Most lines that begin in a segment end within this many bytes behind it. */
+/** Most lines that begin in a segment end at most this many bytes after it. */
 const OVERLAP_BYTES = 512;
 const MAX_LINE_BYTES = 2 ** 20;
-/** More than the segments of any source. */
+/** Exceeds the number of segments of any source. */
 const SEGMENT_NUMBERS = 2 ** 32;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** How a map is opened to be searched. */
+/** Options for searching a map. */
 export interface MapSearchOptions {
-  /** Bytes per read; default 8 KiB, which suits local files. Remote sources want more. */
+  /** Bytes per read; default 8 KiB, which suits local files. Use more for remote sources. */
   readonly blockBytes?: number | undefined;
-  /** How many bytes of the map are kept; default 256 blocks. */
+  /** Cache size in bytes; default 256 blocks. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Whether to refuse a map that is shorter than it states. Default true. */
+  /** Whether to reject a map that is shorter than its header states. Default true. */
   readonly checkSize?: boolean | undefined;
   /**
-   * Searches one page of a map as if there were no others; default false. For callers that know which
-   * page a key is on.
+   * Treats one page of a map as a whole map; default false. For callers that know which page a key is on.
    */
   readonly isOnePageOfAll?: boolean | undefined;
 }
 
-/** A segment that was read before: the keys of its first and last row. */
+/** The keys of the first and last row of a segment that was read before. */
 interface KnownSegment {
   readonly number: number;
   readonly first: Uint8Array;
@@ -46,18 +45,18 @@ interface KnownSegment {
 }
 
 /**
- * A sorted map of text that stays where it is: a file, a `Blob`, a server that answers ranges.
+ * Searches a sorted text map in place: in a file, a `Blob`, or on a server that supports ranges.
  *
- * It is read in segments: the lines that begin in so many bytes of it. The first key of each that was read
- * is kept, so that searches come to know the map. Segments that were used last are kept too, up to a number of
- * bytes, and lookups at the same time share reads.
+ * The map is read in segments: the lines that begin within one block of bytes. The first and last keys of
+ * every segment read are remembered, so later searches need fewer reads. Recently used segments are cached up
+ * to `maxBytes`; concurrent lookups share reads.
  *
- * Refuses a map whose rows are not in order as soon as that is seen in the segments read.
+ * Rejects an unsorted map as soon as the segments read show it.
  */
 export class MapSearch extends SourceLookup implements KeyFinder {
   static #sources = 0;
   readonly headers: UkvsHeaders;
-  /** Some row of any map may have a query. */
+  /** Any map may have rows with queries; only reading all of it would tell. */
   readonly readsQueries = true;
   readonly #source: ByteSource;
   readonly #layout: RowLayout;
@@ -66,27 +65,27 @@ export class MapSearch extends SourceLookup implements KeyFinder {
   readonly #overlap: number;
   readonly #maxBytes: number;
   readonly #recordsOffset: number;
-  /** Where the numbers of segments begin among those that a lookup holds, which may be of several sources. */
+  /** Offset of this source's segment numbers in `Held`, which may contain segments of several sources. */
   readonly #base = SEGMENT_NUMBERS * MapSearch.#sources++;
   readonly #firstSegment: number;
   readonly #endSegment: number;
-  /** In the order of the map, those that have rows. */
+  /** Segments with rows, in map order. */
   readonly #known: KnownSegment[] = [];
-  /** Segments in which no line begins. */
+  /** Segments without rows. */
   readonly #empty = new Set<number>();
-  /** In order of use. */
-  readonly #kept = new Map<number, Segment>();
-  #keptBytes = 0;
+  /** Least recently used first. */
+  readonly #cache = new Map<number, Segment>();
+  #cachedBytes = 0;
   readonly #reads = new Map<number, SharedRead<Segment>>();
-  // Of the lookup that was opened last.
+  // State of the lookup opened last.
   #period: DatetimeRange | undefined;
   #held: Held | undefined;
   #hasSpellings = false;
-  /** How many bytes of the key some row has in common with it. */
+  /** Length of the longest prefix that the key shares with any row. */
   #shared = 0;
   #missing = 0;
   #decided: KeyAnswer | undefined;
-  /** Of the key that was asked for last. */
+  /** Rows of the key queried last. */
   #rows: readonly RowRange[] = [];
 
   private constructor(
@@ -109,9 +108,9 @@ export class MapSearch extends SourceLookup implements KeyFinder {
   }
 
   /**
-   * Reads the headers of a map and makes it ready to search.
+   * Reads the headers of a map.
    *
-   * @throws MM_BAD_HEADER; MM_BAD_INPUT when it is another kind of UKVS file; MM_CUT, MM_EMPTY; MM_IO.
+   * @throws MM_BAD_HEADER; MM_BAD_INPUT for another kind of UKVS file; MM_CUT, MM_EMPTY; MM_IO.
    */
   static async open(source: ByteSource, options: MapSearchOptions = {}): Promise<MapSearch> {
     const { signal, blockBytes, checkSize } = options;
@@ -130,14 +129,14 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     const shared = this.#sharedWith(key.bytes, key.length);
     if (shared === MISSING) return MISSING;
     this.#shared = shared;
-    // The page of a home page with a query lacks its slash.
+    // A home page with a query may be spelled without the slash.
     this.#hasSpellings = key.depth === 0;
     for (const spelling of this.#spellings(byteString(key.bytes, 0, key.length))) {
       this.#hasSpellings = true;
       const bytes = encoder.encode(spelling);
       const others = this.#sharedWith(bytes, bytes.length);
       if (others === MISSING) return MISSING;
-      // A byte as it is takes three when it is escaped.
+      // One byte of the other spelling may be three bytes, escaped, in the key.
       this.#shared = Math.max(this.#shared, 3 * others);
     }
     return 0;
@@ -145,7 +144,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
 
   ask(key: Key, form: Form, index: number): number {
     if (this.#page === undefined && form >= FORM.below) {
-      // A row of a folder or of labels has these in common with the key.
+      // A row for a folder or for labels shares them with the key.
       const end = form === FORM.below ? key.folderEnds[index] : key.labelEnds[index];
       if (end > this.#shared) {
         this.#rows = [];
@@ -166,7 +165,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     return this.#rows.map(({ bytes, start, end }) => decoder.decode(bytes.subarray(start, end)));
   }
 
-  /** What the map says of exactly this key, whether a lookup would ask for it or not. */
+  /** The result for exactly this key, whether or not a lookup would try it. */
   async find(key: string, { at, signal }: LookupOptions = {}): Promise<KeyAnswer | undefined> {
     const period = lookupPeriod(at);
     const held: Held = new Map();
@@ -196,7 +195,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
       if (more === MISSING) return MISSING;
       rows.push(...more);
     }
-    // All rows of a key are on one page, however they are spelled.
+    // All spellings of a key are on one page.
     if (rows.length === 0) for (const other of others) this.#page?.require(other);
     this.#rows = rows;
     return rows.length === 0 ? undefined : decide(text, rows, this.#layout, this.#period);
@@ -206,7 +205,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     return foreignSpellings(key, this.headers.fields);
   }
 
-  /** The rows of a key as it is written. */
+  /** The rows of a key in this spelling. */
   #rowsOf(key: Uint8Array): RowRange[] | typeof MISSING {
     const rows: RowRange[] = [];
     for (let at = this.#place(key, key.length); at !== NONE;) {
@@ -226,7 +225,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     return rows;
   }
 
-  /** How many bytes a key has in common with the rows before and behind it, and so with any. */
+  /** Length of the longest prefix that a key shares with the rows next to it, and so with any row. */
   #sharedWith(key: Uint8Array, length: number): number {
     const at = this.#place(key, length);
     if (at < 0) return at === NONE ? 0 : MISSING;
@@ -245,7 +244,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     return Math.max(shared, commonPrefix(next.first, 0, next.first.length, key, 0, length));
   }
 
-  /** The segment from which on rows of a key may be; NONE where there are no rows at all, or MISSING. */
+  /** The first segment that may contain rows of a key; NONE if the map has no rows; or MISSING. */
   #place(key: Uint8Array, length: number): number {
     const known = this.#known;
     const low = lowerBound(known.length, (i) => {
@@ -263,7 +262,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     return behind < this.#endSegment ? behind : NONE;
   }
 
-  /** The middle one of the segments between two that were not read yet. */
+  /** The unread segment nearest the middle between two segments. */
   #unknownBetween(before: number, behind: number): number {
     const middle = (before + behind) >>> 1;
     for (let distance = 0; distance < behind - before; distance++) {
@@ -274,7 +273,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     return NONE;
   }
 
-  /** The segment behind one at the end of which rows of a key may be. */
+  /** The next segment, if rows of a key may continue there. */
   #after(segment: number, key: Uint8Array): number {
     let next = segment + 1;
     while (this.#empty.has(next)) next++;
@@ -288,25 +287,25 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     return compareRanges(first, 0, first.length, key, 0, key.length) <= 0 ? next : NONE;
   }
 
-  /** Where a segment is among the known ones, or the first behind it. */
+  /** Index in `#known` of a segment, or of the first one after it. */
   #placeOf(segment: number): number {
     return lowerBound(this.#known.length, (i) => this.#known[i].number < segment);
   }
 
-  /** A segment, if it is at hand. */
+  /** A segment, if it is loaded. */
   #segment(segment: number): Segment | undefined {
     this.#missing = segment;
     const held = this.#held?.get(this.#base + segment);
     if (held !== undefined) return held;
-    const kept = this.#kept.get(segment);
-    if (kept !== undefined) {
-      this.#kept.delete(segment);
-      this.#kept.set(segment, kept);
+    const cached = this.#cache.get(segment);
+    if (cached !== undefined) {
+      this.#cache.delete(segment);
+      this.#cache.set(segment, cached);
     }
-    return kept;
+    return cached;
   }
 
-  /** Lookups at the same time share a read; the signal of one ends only its own wait. */
+  /** Concurrent lookups share a read; aborting one of them ends only its own wait. */
   #read(segment: number, signal: AbortSignal | undefined): Promise<Segment> {
     let read = this.#reads.get(segment);
     if (read === undefined) {
@@ -321,13 +320,13 @@ export class MapSearch extends SourceLookup implements KeyFinder {
 
   async #readSegment(number: number, signal: AbortSignal): Promise<Segment> {
     const lines = await this.#linesFrom(number, signal);
-    const segment = this.#checked(number, lines);
-    this.#keptBytes += lines.length - (this.#kept.get(number)?.lines.length ?? 0);
-    this.#kept.set(number, segment);
-    for (const [oldest, { lines: last }] of this.#kept) {
-      if (this.#keptBytes <= this.#maxBytes) break;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= last.length;
+    const segment = this.#check(number, lines);
+    this.#cachedBytes += lines.length - (this.#cache.get(number)?.lines.length ?? 0);
+    this.#cache.set(number, segment);
+    for (const [oldest, { lines: evicted }] of this.#cache) {
+      if (this.#cachedBytes <= this.#maxBytes) break;
+      this.#cache.delete(oldest);
+      this.#cachedBytes -= evicted.length;
     }
     return segment;
   }
@@ -337,7 +336,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     const source = this.#source;
     const end = Math.min((segment + 1) * this.#blockBytes - this.#overlap, source.size);
     const begin = segment * this.#blockBytes - this.#overlap;
-    // The byte before tells whether a line begins right here.
+    // The byte before shows whether a line begins here.
     const isFirst = begin <= this.#recordsOffset;
     const from = isFirst ? this.#recordsOffset : begin - 1;
     let length = Math.min(end + this.#overlap, source.size) - from;
@@ -352,7 +351,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
       if (length > MAX_LINE_BYTES + this.#blockBytes) {
         throw new MementoMapError(
           "MM_LIMIT",
-          `a line behind byte ${from} is longer than ${MAX_LINE_BYTES} bytes; this does not look like a map`,
+          `a line after byte ${from} is longer than ${MAX_LINE_BYTES} bytes; this does not look like a map`,
           { position: { source: source.name } },
         );
       }
@@ -360,8 +359,8 @@ export class MapSearch extends SourceLookup implements KeyFinder {
     }
   }
 
-  /** Checks the rows of a segment, and that it comes between those known. */
-  #checked(number: number, lines: Uint8Array): Segment {
+  /** Checks the rows of a segment and their order relative to known segments. */
+  #check(number: number, lines: Uint8Array): Segment {
     const row = new Row();
     const starts: number[] = [];
     let first: Uint8Array | undefined;
@@ -402,7 +401,7 @@ export class MapSearch extends SourceLookup implements KeyFinder {
   }
 }
 
-/** The first row of a segment whose key is not below `key`. */
+/** Index of the first row of a segment whose key is not less than `key`. */
 function firstRow({ lines, starts }: Segment, key: Uint8Array, length: number): number {
   return lowerBound(starts.length, (i) => {
     const start = starts[i];
@@ -411,7 +410,7 @@ function firstRow({ lines, starts }: Segment, key: Uint8Array, length: number): 
   });
 }
 
-/** The first of `count` things that is not before another; those that are come first. */
+/** The lowest of `count` indexes for which `isBefore` is false; it must be true for all lower ones. */
 function lowerBound(count: number, isBefore: (i: number) => boolean): number {
   let low = 0;
   let high = count;

@@ -7,7 +7,7 @@ import { withTempDir } from "../files/scratch.ts";
 import type { Interrupt } from "../interruption.ts";
 import { mapHeadOf } from "../ukvs/head.ts";
 
-/** Where `-` is read from, and what may stop the reading. */
+/** The stream for `-`, and an interrupt. */
 export interface MapStreams extends InputStreams {
   readonly interrupt?: Interrupt | undefined;
 }
@@ -19,12 +19,12 @@ export interface MapSourceOptions {
 }
 
 /**
- * Opens maps for reading at random, and closes them after use.
+ * Opens maps for random access, and closes them after use.
  *
- * What cannot be read at random, compressed files and standard input, is first written to a
- * scratch file, so memory stays flat whatever the size.
+ * Compressed files and standard input are first written to a scratch file, so memory use does not depend
+ * on their size.
  *
- * @throws `MM_IO`, and the errors of decompressing.
+ * @throws `MM_IO`, and decompression errors.
  */
 export async function withMapSources<T>(
   paths: readonly string[],
@@ -39,7 +39,7 @@ export async function withMapSources<T>(
     return await withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
       const all: FileSource[] = [];
       for (const [i, path] of paths.entries()) {
-        sources[i] ??= await spooled(path, join(folder, String(i)), io);
+        sources[i] ??= await spool(path, join(folder, String(i)), io);
         all.push(sources[i]);
       }
       return use(all);
@@ -49,15 +49,15 @@ export async function withMapSources<T>(
   }
 }
 
-async function spooled(path: string, scratchPath: string, io: MapStreams): Promise<FileSource> {
+async function spool(path: string, scratchPath: string, io: MapStreams): Promise<FileSource> {
   const input = await openInput(path, io, { signal: io.interrupt?.signal });
   try {
     const scratch = await open(scratchPath, "wx");
     let isFirst = true;
     try {
       for await (const chunk of input.chunks) {
-        // Refuses what is not a map before it is written whole; who does not take a packed map, or a run,
-        // says so.
+        // Reject other files before copying all of them. Callers that do not support packed maps or runs
+        // reject these themselves.
         if (isFirst && !isPacked(chunk) && !isRun(chunk))
           mapHeadOf(chunk.subarray(0, chunk.lastIndexOf(LF) + 1), input.name);
         isFirst = false;

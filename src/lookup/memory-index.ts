@@ -22,33 +22,32 @@ import type { Verdict } from "./source.ts";
 
 export { MAX_INDEX_BYTES } from "./row-index.ts";
 
-/** A few milliseconds of work: the first rows put into a table cost a page fault each. */
+/** A few milliseconds of work: the first inserts into a table cost a page fault each. */
 const SLICE_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A map of text in memory, with an index over its keys, for servers and for batches of lookups. Every
- * lookup is answered at once.
+ * A text map in memory with an index over its keys, for servers and batches. Lookups are synchronous.
  *
  * Holds the bytes of the map, 16 to 32 bytes a key and about 50 a host.
  */
 export class MemoryIndex extends SourceLookup {
   readonly headers: UkvsHeaders;
   readonly readsQueries: boolean;
-  /** The map, as given to `build`. */
+  /** The map as passed to `build`. */
   readonly bytes: Uint8Array;
-  /** The same rows, of which a page says what they say by themselves: others may be on other pages. */
+  /** The same rows; a page answers from them alone, without MM_PAGE for keys on other pages. */
   readonly ownRows: MemoryIndex;
   readonly #index: RowIndex;
-  /** Of one page of a map; undefined for a map that is whole. */
+  /** The range of a single page; undefined for a whole map. */
   readonly #page: PageRange | undefined;
   #period: DatetimeRange | undefined;
-  /** The row that `ask` found last, or -1, and where its key ends. */
+  /** The row that `ask` found last, or -1, and the end of its key. */
   #lastRow = -1;
   #foundEnd = 0;
-  /** What the rows of a key say that need a closer look, of the key found last. */
+  /** The result for the key found last, if its rows had to be parsed. */
   #decided: KeyAnswer | undefined;
 
   private constructor(bytes: Uint8Array, index: RowIndex, page?: PageRange) {
@@ -66,11 +65,11 @@ export class MemoryIndex extends SourceLookup {
   }
 
   /**
-   * Indexes a map, which must not change afterwards.
+   * Indexes a map. The bytes must not change afterwards.
    *
    * @throws MM_NOT_SORTED; MM_LIMIT from 2 GiB on; MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_KEY and
-   *   MM_BAD_FREQUENCY for a fault in the map; MM_BAD_INPUT when it is another kind of file; MM_CUT and
-   *   MM_EMPTY for a map that is not whole.
+   *   MM_BAD_FREQUENCY for errors in the map; MM_BAD_INPUT for another kind of file; MM_CUT and MM_EMPTY
+   *   for an incomplete map.
    */
   static build(
     bytes: Uint8Array,
@@ -81,7 +80,7 @@ export class MemoryIndex extends SourceLookup {
     return MemoryIndex.#of(bytes, index);
   }
 
-  /** As `build`, for programs that may not stand still: `pause` is awaited every few milliseconds. */
+  /** As `build`, without blocking the event loop: `pause` is awaited every few milliseconds. */
   static async buildInSlices(
     bytes: Uint8Array,
     { source = "memory", pause }: { readonly source?: string; readonly pause: () => Promise<void> },
@@ -91,7 +90,7 @@ export class MemoryIndex extends SourceLookup {
     return MemoryIndex.#of(bytes, index);
   }
 
-  /** Bytes of the map. */
+  /** Size of the map in bytes. */
   get size(): number {
     return this.bytes.length;
   }
@@ -116,7 +115,7 @@ export class MemoryIndex extends SourceLookup {
     if (key.hostEnd < 0) return 0;
     if (key.hostHash === 0) key.hostHash = hashOf(key.view, 0, key.hostEnd, 0);
     key.host = index.findHost(key.hostHash, key.view, key.hostEnd);
-    // Of one page all keys are asked for, so that what may be on another is refused.
+    // On a single page all covering keys are tried, so that keys that may be on another page are rejected.
     if (this.#page !== undefined) return 0;
     key.below = key.host < 0 ? 0 : index.below(key.host);
     key.spreads = index.spreads;
@@ -128,7 +127,7 @@ export class MemoryIndex extends SourceLookup {
     const index = this.#index;
     const { bytes } = index;
     const { places, mask } = index.pages;
-    // In loops as short as these, the processor waits for the memory of many keys at once.
+    // Loops as short as these overlap the cache misses of many keys.
     for (let i = 0; i < count; i++) {
       const key = keys[i];
       if (key.hostEnd >= 0) key.hostHash = hashOf(key.view, 0, key.hostEnd, 0);
@@ -152,16 +151,16 @@ export class MemoryIndex extends SourceLookup {
 
   ask(key: Key, form: Form, index: number): number {
     const page = this.#page;
-    const asked = page && coveringKey(key);
-    if (asked !== undefined) page?.require(asked);
+    const covering = page && coveringKey(key);
+    if (covering !== undefined) page?.require(covering);
     let row: number;
     if (form === FORM.below) row = this.#folderRow(key, index);
     else if (form > FORM.page) row = this.#otherRow(key, form, index);
     else row = this.#pageRow(key, form === FORM.exact ? key.length : key.pageEnd);
     this.#lastRow = row;
-    // All rows of a key are on one page, however they are spelled.
-    if (row < 0 && asked !== undefined) this.#requireSpellings(asked);
-    if (row < 0 || !this.#index.hasOddRows) return row;
+    // All spellings of a key are on one page.
+    if (row < 0 && covering !== undefined) this.#requireSpellings(covering);
+    if (row < 0 || !this.#index.hasComplexRows) return row;
     return this.#isDeciding(row) ? row : NONE;
   }
 
@@ -187,7 +186,7 @@ export class MemoryIndex extends SourceLookup {
     );
   }
 
-  /** Whether the rows of a key say something of the period; what, if more than one look was needed. */
+  /** Whether the rows of a key decide for the period. Sets `#decided` if they had to be parsed. */
   #isDeciding(row: number): boolean {
     const index = this.#index;
     this.#decided = undefined;
@@ -202,7 +201,7 @@ export class MemoryIndex extends SourceLookup {
     return this.#decided.decides;
   }
 
-  /** @throws MM_PAGE where a row of a key that is spelled otherwise may be on another page. */
+  /** @throws MM_PAGE if another spelling of the key may be on another page. */
   #requireSpellings(key: Uint8Array): void {
     for (const spelling of foreignSpellings(decoder.decode(key), this.headers.fields)) {
       this.#page?.require(encoder.encode(spelling));
@@ -218,7 +217,7 @@ export class MemoryIndex extends SourceLookup {
     return this.#find(this.#index.pages, hash, key.view, end);
   }
 
-  /** The row of `X)/p/*` of the folder of the key with this number, by halving those of the host. */
+  /** The row `X)/p/*` for a folder of the key, by binary search among the wildcards of the host. */
   #folderRow(key: Key, folder: number): number {
     const { host, hostEnd } = key;
     if (host < 0) return NONE;
@@ -245,14 +244,14 @@ export class MemoryIndex extends SourceLookup {
     return NONE;
   }
 
-  /** The row of a key that is not part of the one that is looked up. */
+  /** The row of a covering key that is not a prefix of the key looked up. */
   #otherRow(key: Key, form: Form, index: number): number {
     if (form > FORM.below && key.labelEnds[index] + 2 > this.#index.longestAbove) return NONE;
     if (form === FORM.anyQuery && key.host < 0 && key.hostEnd >= 0) return NONE;
     return this.#rowOf(coveringKey(key));
   }
 
-  /** The row of a key that is no wildcard of a path. */
+  /** The row of a key that is not a path wildcard. */
   #rowOf(bytes: Uint8Array): number {
     const index = this.#index;
     const end = bytes.length;
@@ -285,7 +284,7 @@ export class MemoryIndex extends SourceLookup {
     return NONE;
   }
 
-  /** The row at an offset and those after it with the same key. */
+  /** The row at an offset and the following rows with the same key. */
   #rowsAt(row: number): RowRange[] {
     const { bytes } = this.#index;
     const rows: RowRange[] = [];

@@ -5,23 +5,23 @@ import type { SourceLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import type { MapStreams } from "./map-sources.ts";
 
-/** A map that can be looked up. */
+/** A map opened for lookups. */
 export interface OpenMap {
   readonly lookup: SourceLookup;
   close(): Promise<void>;
 }
 
-/** A larger map is searched in its file even for batches: the index would not pay. */
+/** Larger maps are searched in the file even for batches: building an index would cost more than it saves. */
 const MAX_BATCH_INDEX_BYTES = 2 ** 30;
-/** A larger packed map is not worth reading whole for a batch. */
+/** Larger packed maps are not read into memory, even for batches. */
 const MAX_HELD_PACKED_BYTES = 2 ** 28;
 
 /**
- * Opens a map for a few lookups, by searching the file, or for many, by an index in memory.
+ * Opens a map: for few lookups by searching the file, for many with an index in memory.
  *
- * A compressed map, and one from standard input, is always held in memory.
+ * Compressed maps and standard input are always read into memory.
  *
- * @throws `MM_IO`, `MM_LIMIT` for a compressed map of 2 GiB or more, and what is wrong with the map.
+ * @throws `MM_IO`, `MM_LIMIT` for a compressed map of 2 GiB or more, and errors of the map.
  */
 export async function openMapFile(
   path: string,
@@ -58,7 +58,7 @@ async function lookupOf(
   return MemoryIndex.build(await readWhole(source, 0, size, signal), { source: name });
 }
 
-/** What has become a map in memory. */
+/** A map read into memory. */
 class HeldSource extends MemorySource {
   close(): Promise<void> {
     return Promise.resolve();
@@ -74,15 +74,15 @@ async function readInput(path: string, io: MapStreams): Promise<HeldSource> {
   return new HeldSource(joinBytes(blocks), input.name);
 }
 
-/** Opens a file if it is a packed map; closes it again if it is not. */
+/** Opens a file if it is a packed map; else returns undefined. */
 export async function openPackedFile(path: string): Promise<FileSource | undefined> {
   const source = await FileSource.openPlain(path);
   if (source === undefined) return undefined;
-  let isKept = false;
+  let isOpen = false;
   try {
-    isKept = isPacked(await source.read(0, PACKED_MAGIC.length));
-    return isKept ? source : undefined;
+    isOpen = isPacked(await source.read(0, PACKED_MAGIC.length));
+    return isOpen ? source : undefined;
   } finally {
-    if (!isKept) await source.close();
+    if (!isOpen) await source.close();
   }
 }

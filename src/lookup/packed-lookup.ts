@@ -19,14 +19,14 @@ import type { UkvsHeaders } from "../ukvs/header.ts";
 import { SourceLookup } from "./map-lookup.ts";
 import type { Held, Verdict } from "./source.ts";
 
-/** Where the parts of a descriptor are among its bytes, and how many it has. */
+/** Offsets of the fields of a descriptor, and its size. */
 const EXACT = 0;
 const WILDCARDS = 1;
 const FLAGS = 2;
 const WIDTH = 3;
 const DESCRIPTOR = 4;
 
-/** What `ask` finds: a void, or a row. */
+/** Results of `ask`: a void, or a row. */
 const VOID_HIT = 0;
 const ROW_HIT = 1;
 
@@ -34,20 +34,20 @@ const ROW_HIT = 1;
 const SLICE_BYTES = 256 * 1024;
 
 /**
- * The hashes of the names that cover a key: they begin with the same bytes, so one pass over the key gives
- * the states from which all of them go on. One for all maps.
+ * Hash states for the names that cover a key. These names share prefixes of the key, so one pass over it
+ * yields all states. Shared by all maps.
  */
 class KeyStates {
-  /** The key that they are of; it may be another one that is read into the same object since. */
+  /** The key object last read; its contents may have changed since. */
   #key: Key | undefined;
   #isPathRead = false;
-  /** By depth, the state behind each folder; at 0 behind the host with its parenthesis. */
+  /** By depth, the state after each folder; at 0 after the host and its parenthesis. */
   readonly folders: NameHash[] = [new NameHash()];
   readonly page = new NameHash();
-  /** Behind the page with its query. */
+  /** After the page and its query. */
   readonly whole = new NameHash();
 
-  /** Reads the host; of a key without one, nothing. */
+  /** Hashes the host, if the key has one. */
   readHost(key: Key): NameHash {
     this.#key = key;
     this.#isPathRead = false;
@@ -75,14 +75,14 @@ class KeyStates {
 }
 
 const STATES = new KeyStates();
-/** Of a name that is not on the way to the key. */
+/** For names that are not prefixes of the key. */
 const NAME = new NameHash();
 
 /**
- * A packed map: the names that cover a key are asked for in its filters. It may say of what is not held that it
- * is, and never of what is held that it is not. Of times it knows nothing.
+ * A packed map: filters are queried for the names that cover a key. There are false positives but no false
+ * negatives. Periods are ignored.
  *
- * Holds a buffer of the size of the file, of which only the shards that were asked for take memory.
+ * Reserves a buffer of the size of the file; only shards that were loaded take memory.
  */
 export class PackedLookup extends SourceLookup {
   readonly head: PackedHead;
@@ -93,7 +93,7 @@ export class PackedLookup extends SourceLookup {
   readonly #descriptors: Uint8Array;
   readonly #hasTable: boolean;
   readonly #descriptorBits: number;
-  /** As masks of a key. */
+  // Masks of a key.
   readonly #spreads: number;
   readonly #hostsBelow: number;
   /** Shards in flight, by their number. */
@@ -117,9 +117,9 @@ export class PackedLookup extends SourceLookup {
   }
 
   /**
-   * Opens a packed map that can be read at random: shards are read when they are asked for.
+   * Opens a packed map in a source with random access; shards are loaded on demand.
    *
-   * @throws MM_BAD_INPUT for what is not a packed map, or damaged; MM_CUT; MM_LIMIT; MM_IO
+   * @throws MM_BAD_INPUT if it is damaged or not a packed map; MM_CUT; MM_LIMIT; MM_IO
    */
   static async open(
     source: ByteSource,
@@ -139,7 +139,7 @@ export class PackedLookup extends SourceLookup {
     }
   }
 
-  /** Takes the bytes of a packed map, and checks all of them. @throws as `open` */
+  /** Opens a packed map in memory and checks all of it. @throws as `open` */
   static of(bytes: Uint8Array, source: string): PackedLookup {
     const head = parseHead(bytes, bytes.length, source);
     const data = new Uint32Array((head.end - head.dataStart) / 4);
@@ -147,7 +147,7 @@ export class PackedLookup extends SourceLookup {
     return new PackedLookup(head, new Filters(head, source, data));
   }
 
-  /** As `of`, for programs that may not stand still: `pause` is awaited every few milliseconds. */
+  /** As `of`, without blocking the event loop: `pause` is awaited every few milliseconds. */
   static async ofInSlices(
     bytes: Uint8Array,
     { source, pause }: { readonly source: string; readonly pause: () => Promise<void> },
@@ -178,7 +178,7 @@ export class PackedLookup extends SourceLookup {
     return this.header.queries;
   }
 
-  /** Names of pages and wildcards. */
+  /** Number of pages and wildcards. */
   get keyCount(): number {
     return this.header.rows;
   }
@@ -188,7 +188,7 @@ export class PackedLookup extends SourceLookup {
     return this.head.end;
   }
 
-  /** Whether nothing is in it. A host that is held as a whole takes no row. */
+  /** Whether the map is empty. A host that is held as a whole has no row. */
   get isEmpty(): boolean {
     return this.header.rows + this.header.hosts === 0;
   }
@@ -204,7 +204,7 @@ export class PackedLookup extends SourceLookup {
     const at = this.#placeOf(host);
     const descriptors = this.#descriptors;
     const flags = descriptors[at + FLAGS];
-    // The last bit of eight stands for all from there on.
+    // The last of eight bits stands for all greater depths.
     key.below = (flags & FLAG.voids) !== 0 ? -1 : (descriptors[at + WILDCARDS] << 24) >> 24;
     if ((flags & FLAG.all) !== 0) key.below |= 1;
     return 0;
@@ -228,10 +228,10 @@ export class PackedLookup extends SourceLookup {
     into.end = 1;
   }
 
-  /** Loads the shard that was missing; a lookup that misses one in flight waits for it. */
+  /** Loads the missing shard, or waits for it if it is in flight. */
   load(_held: Held, signal?: AbortSignal): Promise<void> {
     const source = this.#source;
-    if (source === undefined) throw new Error("a packed map in memory has all shards");
+    if (source === undefined) throw new Error("all shards of a packed map in memory are loaded");
     const shard = this.filters.missingShard;
     let loading = this.#loading.get(shard);
     if (loading === undefined) {
@@ -245,7 +245,7 @@ export class PackedLookup extends SourceLookup {
     return loading;
   }
 
-  /** Asks for the key with its query, without it, or with any. */
+  /** Looks up the key with its query, without it, or with any query. */
   #askPage(key: Key, form: Form): number {
     const { host } = key;
     if (host === ABSENT) return ABSENT;
@@ -253,7 +253,7 @@ export class PackedLookup extends SourceLookup {
     const at = this.#placeOf(host);
     const flags = this.#descriptors[at + FLAGS];
     const hasHost = key.hostEnd >= 0;
-    // Keys without a host are rows of depth 1 of a host without a name.
+    // Keys without a host are stored as rows of depth 1 of a host with an empty name.
     const depth = hasHost ? key.depth : 1;
     const isExact = (this.#descriptors[at + EXACT] & bitOfDepth(depth)) !== 0;
     const mayBeVoid = (flags & FLAG.voids) !== 0;
@@ -277,7 +277,7 @@ export class PackedLookup extends SourceLookup {
     return this.#ask(name, isRow, (flags & FLAG.voids) !== 0, host);
   }
 
-  /** Asks for `X,*)/path` or `X,*`. */
+  /** Looks up `X,*)/path` or `X,*`. */
   #askAbove(
     { bytes, labelEnds, hostEnd, pageEnd, length }: Key,
     form: Form,
@@ -297,17 +297,17 @@ export class PackedLookup extends SourceLookup {
     return this.#ask(name, domain >= 0, true, Math.max(0, domain));
   }
 
-  /** What the table says of a host, not negative; ABSENT or UNLOADED. */
+  /** The value of a host in the table, not negative; ABSENT or UNLOADED. */
   #host({ a, b }: NameHash): number {
     // Without a table all hosts have one descriptor.
     if (!this.#hasTable) return 0;
     const low = finishLow(a, b);
     const value = this.filters.host(low, finishHigh(b, low));
-    // A number that no descriptor has shows that the host is not in the table.
+    // A value without a descriptor is a false positive: the host is not in the table.
     return value >= 0 && this.#placeOf(value) >= this.#descriptors.length ? ABSENT : value;
   }
 
-  /** Where the descriptor of a host is. */
+  /** Offset of the descriptor of a host. */
   #placeOf(host: number): number {
     return DESCRIPTOR * (host & ((1 << this.#descriptorBits) - 1));
   }
@@ -329,22 +329,22 @@ export class PackedLookup extends SourceLookup {
   }
 }
 
-/** The name that goes on with a separator and a star; valid until another is made. */
+/** The name followed by a separator and `*`; valid until the next call. */
 function anyBehind(state: NameHash, separator: number): NameHash {
   return NAME.resume(state).extendByte(separator).extendByte(STAR);
 }
 
-/** The bit of a depth in a descriptor; the last one stands for all from there on. */
+/** The bit of a depth in a descriptor; the last one stands for all greater depths. */
 function bitOfDepth(depth: number): number {
   return 1 << (depth < MAX_DEPTH ? depth : MAX_DEPTH);
 }
 
-/** Frequencies: one that is not known, and none. */
+/** Frequencies of rows, which are unknown, and of voids. */
 const UNKNOWN = Uint8Array.of(SLASH);
 const NOTHING = Uint8Array.of(ZERO);
 
-/** Numbers of labels, as bits from 1 on, as a mask of a key, whose labels are counted from 0. */
+/** Converts label counts, as bits from 1, to a mask of a key, whose labels are counted from 0. */
 function labelMask(counts: number): number {
-  // The last bit stands for all from there on.
+  // The last bit stands for all greater counts.
   return (counts >>> 1) | (counts & 0x80000000);
 }

@@ -2,14 +2,14 @@ import { compareBytes, copyRange, LF } from "../bytes/bytes.ts";
 import { ownSpelling } from "../surt/spelling.ts";
 import { keyEnd as keyEndAt, plainKeyEnd, type RowLayout } from "../ukvs/row.ts";
 
-/** A line of a map, `bytes[keyEnd, next)` behind its key, which is in our spelling. */
+/** A line of a map: its key in canonical spelling, and the rest of the line, `bytes[keyEnd, next)`. */
 interface Line {
   readonly key: Uint8Array;
   readonly keyEnd: number;
   readonly next: number;
-  /** Whether the key is not as it stands in the map. */
+  /** Whether the key differs from the map. */
   readonly isRespelled: boolean;
-  /** Whether the row belongs elsewhere: home pages keep their place. */
+  /** Whether the row must move to stay sorted; home pages keep their place. */
   readonly isMoved: boolean;
 }
 
@@ -17,10 +17,10 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A map of the authors' tool with its keys as they are written here, and its rows in their order. Few
- * keys change but those of home pages.
+ * Converts a map written by the authors' tool: keys in canonical spelling, rows sorted by them. Mostly
+ * keys of home pages change.
  *
- * Holds a copy of the map. Rows that are not in order stay so.
+ * Holds a copy of the map. Unsorted rows stay unsorted.
  */
 export function respelled(
   bytes: Uint8Array,
@@ -40,7 +40,7 @@ export function respelled(
   const put = ({ key, keyEnd, next }: Line): void => {
     length = copyRange(key, 0, key.length, target, length);
     length = copyRange(bytes, keyEnd, next, target, length);
-    // The last line of a map may have no end.
+    // The last line may lack a line feed.
     if (target[length - 1] !== LF) target[length++] = LF;
   };
   let count = 0;

@@ -19,59 +19,59 @@ import {
 } from "../ukvs/row.ts";
 import { HashTable, hashOf, sameBytes } from "./hash-table.ts";
 
-/** So much of a map tells about how many rows it has; a table for fewer grows. */
+/** Bytes sampled to estimate the number of rows. The table grows if the estimate is too low. */
 const SAMPLE_BYTES = 2 ** 18;
 
-/** The largest map that can be held: offsets of rows have 31 bits. */
+/** The largest map that can be indexed: row offsets have 31 bits. */
 export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 
 /**
- * Where the rows of a map in memory are, which are known by the offsets at which they begin. Reads all of
- * them, and checks them.
+ * Index of the rows of a map in memory. A row is identified by its byte offset. Building it reads and
+ * checks every row.
  */
 export class RowIndex {
   bytes: Uint8Array;
   view: DataView;
   readonly head: MapHead;
   readonly layout: RowLayout;
-  /** Rows of keys without `*` and of `X,*)/p`, by the hash of their path, seeded with that of the host. */
+  /** Rows of keys without `*` and of `X,*)/p`, by the hash of the path, seeded with the hash of the host. */
   pages: HashTable;
-  /** Rows `X,*`. There are few, so that their table stays in the cache. */
+  /** Rows `X,*`: few, so their table stays in the cache. */
   hostWildcards!: HashTable;
-  /** Numbers of hosts, by the hashes of their names: nine lookups in ten end here. */
+  /** Host numbers by the hash of the name. Nine lookups in ten end here. */
   hosts!: HashTable;
-  /** The names of hosts side by side, 20 bytes each, so that those that are asked for stay in the cache. */
+  /** Host names, concatenated (about 20 bytes each), so that popular ones stay in the cache. */
   #names!: Uint8Array;
   #namesView!: DataView;
-  /** By host: where its name begins; where its wildcards begin among all; the depths of their folders, as a mask of a key. */
+  /** By host: offset of its name; index of its first wildcard; depths of its wildcards, as a mask of a key. */
   #nameStarts: number[] = [];
   #firstWildcards: number[] = [];
   #below: number[] = [];
-  /** Rows `…/*`, by host and in their order. */
+  /** Rows `…/*` by host, in map order. */
   #wildcards: number[] = [];
-  /** Which numbers of labels some X of `X,*` has, and some X of `X,*)/p`, as masks of a key. */
+  /** Label counts of X over all `X,*`, and over all `X,*)/p`, as masks of a key. */
   hostsBelow = 0;
   spreads = 0;
-  /** The longest of them, in bytes. */
+  /** Length of the longest `X,*`, in bytes. */
   longestAbove = 0;
   records = 0;
   keyCount = 0;
   /** Whether some key has a query. */
   hasQueries = false;
-  /** Whether the rows of some key need a closer look to know whether they decide. */
-  hasOddRows = false;
+  /** Whether rows of some key must be parsed to find out whether they decide. */
+  hasComplexRows = false;
   /** Whether some key has several rows. */
   hasSeveralRows = false;
   readonly #read = new Row();
   #row: number;
-  // Of the last key: where it is, its length, that of its host (0 for none), and of what is plain.
+  // The last key: its offset, its length, the length of its host (0 for none), the length of its plain prefix.
   #last = 0;
   #lastLength = 0;
   #hostLength = 0;
   #plainLength = 0;
   #hostHash = 0;
 
-  /** @throws what is wrong with the head of the map; MM_LIMIT, MM_CUT, MM_EMPTY. */
+  /** @throws errors of the map's head; MM_LIMIT, MM_CUT, MM_EMPTY. */
   constructor(map: Uint8Array, source: string) {
     if (map.length > MAX_INDEX_BYTES) {
       throw new MementoMapError(
@@ -80,7 +80,7 @@ export class RowIndex {
         { position: { source } },
       );
     }
-    // A `Buffer` beside it would make the loops below twice as slow.
+    // Never a `Buffer`: two types would make the loops below twice as slow.
     this.bytes = new Uint8Array(map.buffer, map.byteOffset, map.length);
     this.view = new DataView(map.buffer, map.byteOffset, map.length);
     this.head = mapHeadOf(this.bytes, source);
@@ -108,7 +108,7 @@ export class RowIndex {
     this.#plainLength = 0;
   }
 
-  /** The number of the host `view[0, length)`; -1 where it has no rows. */
+  /** The number of the host `view[0, length)`; -1 if it has no rows. */
   findHost(hash: number, view: DataView, length: number): number {
     const { places, mask } = this.hosts;
     const starts = this.#nameStarts;
@@ -123,7 +123,7 @@ export class RowIndex {
     return -1;
   }
 
-  /** Reads the name of the host that has the first place for a hash, so that it is in the cache. */
+  /** Prefetches the name of the host at the first place for a hash. */
   touchHost(hash: number): number {
     const { places, mask } = this.hosts;
     return this.#names[this.#nameStarts[places[2 * (hash & mask) + 1]]];
@@ -133,10 +133,10 @@ export class RowIndex {
     return this.#below[host];
   }
 
-  /** Where the rows `…/*` of a host begin among all; those of the next one behind. */
+  /** Index of the first row `…/*` of a host; for the number after the last host, the end. */
   firstWildcard(host: number): number {
-    const isAny = host < this.#below.length;
-    return isAny ? this.#firstWildcards[host] : this.#wildcards.length;
+    const isHost = host < this.#below.length;
+    return isHost ? this.#firstWildcards[host] : this.#wildcards.length;
   }
 
   wildcard(number: number): number {
@@ -144,23 +144,23 @@ export class RowIndex {
   }
 
   /**
-   * Takes the next rows, about this many bytes; false when there are no more.
+   * Indexes the next rows, about this many bytes; false at the end.
    *
    * @throws MM_NOT_SORTED; MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY; MM_CUT at the end
    *   when the map states another number of records.
    */
   advance(byteCount: number): boolean {
     const until = Math.min(this.bytes.length, this.#row + byteCount);
-    while (this.#row < until) this.#row = this.#take(this.#row);
+    while (this.#row < until) this.#row = this.#addRow(this.#row);
     if (this.#row < this.bytes.length) return true;
     checkSize(this.head.headers.size, { records: this.records }, this.layout.source);
-    for (const table of [this.pages, this.hostWildcards, this.hosts]) table.settle();
+    for (const table of [this.pages, this.hostWildcards, this.hosts]) table.flush();
     return false;
   }
 
-  /** Takes the row at `row`; returns where the next line begins. */
-  #take(row: number): number {
-    if (this.layout.fields.keys.length !== 1) return this.#takeOdd(row);
+  /** Indexes the row at `row`; returns the offset of the next line. */
+  #addRow(row: number): number {
+    if (this.layout.fields.keys.length !== 1) return this.#parseRow(row);
     const bytes = this.bytes;
     const size = bytes.length;
     const shared = this.#sharedWithLast(row);
@@ -168,7 +168,7 @@ export class RowIndex {
     let known = this.#plainLength < shared ? this.#plainLength : shared;
     if (hostLength === 0 || known < hostLength + 2) {
       const hostEnd = plainHostEnd(bytes, row, size);
-      if (hostEnd === -1) return this.#takeOdd(row);
+      if (hostEnd === -1) return this.#parseRow(row);
       hostLength = bytes[hostEnd] === STAR ? 0 : hostEnd - row;
       known = hostEnd + 2 - row;
     }
@@ -177,14 +177,14 @@ export class RowIndex {
         ? row + known - 1
         : plainPathEnd(bytes, row + hostLength + 1, row + known, size);
     const next = keyEnd === -1 ? -1 : plainRowNext(bytes, keyEnd, size);
-    if (next === -1) return this.#takeOdd(row);
+    if (next === -1) return this.#parseRow(row);
     this.#add(row, keyEnd, hostLength, shared);
     this.#plainLength = bytes[keyEnd - 1] === STAR ? keyEnd - 1 - row : keyEnd - row;
     return next;
   }
 
-  /** Takes a row that is not plain. */
-  #takeOdd(row: number): number {
+  /** Indexes a row that is not plain. */
+  #parseRow(row: number): number {
     const bytes = this.bytes;
     const read = this.#read;
     try {
@@ -201,7 +201,7 @@ export class RowIndex {
     this.#plainLength = 0;
     if (key.includes("?")) this.hasQueries = true;
     if (!read.isPlain && plainRowNext(bytes, keyEnd, bytes.length) !== read.next) {
-      this.hasOddRows = true;
+      this.hasComplexRows = true;
     }
     return read.next;
   }
@@ -218,7 +218,7 @@ export class RowIndex {
     return i;
   }
 
-  /** Adds a key of which `shared` bytes are those of the last one. */
+  /** Adds a key that shares its first `shared` bytes with the last one. */
   #add(row: number, keyEnd: number, hostLength: number, shared: number): void {
     const bytes = this.bytes;
     const length = keyEnd - row;
@@ -232,7 +232,7 @@ export class RowIndex {
     if (shared === length || (shared < lastLength && bytes[row + shared] < bytes[last + shared])) {
       if (shared !== lastLength || length !== lastLength) throw this.#unsorted(row, last);
       this.hasSeveralRows = true;
-      this.hasOddRows = true;
+      this.hasComplexRows = true;
       return;
     }
     this.keyCount++;
@@ -276,7 +276,7 @@ export class RowIndex {
     }
   }
 
-  /** The bit of the labels in `bytes[start, end)`, behind which come a comma and a star. */
+  /** The bit for the number of labels in `bytes[start, end)`, which precedes `,*`. */
   #labelBit(start: number, end: number): number {
     this.longestAbove = Math.max(this.longestAbove, end + 2 - start);
     let label = 0;
@@ -284,7 +284,7 @@ export class RowIndex {
     return bitOf(label);
   }
 
-  /** Begins again with the map as this tool would have written it. */
+  /** Restarts on a copy of the map in canonical spelling. */
   #respell(): number {
     const { recordsOffset } = this.head;
     this.bytes = respelled(this.bytes, recordsOffset, this.layout);

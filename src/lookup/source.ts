@@ -4,7 +4,7 @@ import type { UkvsHeaders } from "../ukvs/header.ts";
 import type { DatetimeRange } from "../ukvs/record.ts";
 import { checkSignal } from "../interruption.ts";
 
-/** What the row, or the rows, of a key say. */
+/** The result of the rows of a key. */
 export interface Verdict {
   present: boolean;
   /** The frequency is `bytes[start, end)`. */
@@ -14,71 +14,72 @@ export interface Verdict {
 }
 
 /**
- * Pieces of a source that one lookup waited for, by a number that the source gives them. It finds them
- * again, whatever other lookups read meanwhile.
+ * Segments loaded for one lookup, by numbers assigned by the source. They stay available to it even if
+ * other lookups evict them from the cache meanwhile.
  */
 export type Held = Map<number, Segment>;
 
-/** A piece of a sorted map: whole lines, and where those begin that have a row. */
+/** A segment of a sorted map: whole lines, and the offsets of those that are rows. */
 export interface Segment {
   readonly lines: Uint8Array;
   readonly starts: readonly number[];
 }
 
 /**
- * Where the rows of a map are: in memory, in sorted bytes that are read where they are asked, in a
- * packed map. It is asked for one key after the other by {@link find}; which keys cover another, and in
- * which order they are asked for, it does not know (see surt/covering-keys.ts).
+ * Access to the rows of a map: in memory, in a sorted file read on demand, or in a packed map.
+ * {@link find} queries it for one key at a time. The set and order of covering keys are not its concern
+ * (see surt/covering-keys.ts).
  *
- *     find(source, key.ofUri(...))  ->  open(key), then ask(key, form, index) for each key that covers it
+ *     find(source, key.ofUri(...))  ->  open(key), then ask(key, form, index) for each covering key
  *
- * `ask` gets the key that is looked up, and which key it is to look for: `key.bytes[0, key.folderEnds[index])`
- * and `/*` for the form `below`, and so on; `coveringKey` has its bytes.
+ * `ask` receives the key that is looked up, and the form and index of the covering key to find:
+ * `key.bytes[0, key.folderEnds[index])` and `/*` for the form `below`, and so on; `coveringKey` returns
+ * its bytes.
  */
 export interface KeySource extends Asker {
   readonly headers: UkvsHeaders;
-  /** Whether keys are asked for with their queries: in maps with queries, or where some row has one. */
+  /** Whether keys are looked up with their queries: the map declares queries, or some row has one. */
   readonly readsQueries: boolean;
   /**
-   * Prepares for the keys that cover this one. May set the masks `key.below`, `key.spreads` and
-   * `key.hostsBelow` to the folders and labels that are worth asking for, and use `key.host` and
-   * `key.hostHash` as it likes. Of the path nothing is known as yet: `key.readPath()` reads it.
+   * Prepares a lookup of this key. May narrow the masks `key.below`, `key.spreads` and `key.hostsBelow` to
+   * the folders and labels that can have rows, and use `key.host` and `key.hostHash` freely. The path is
+   * not parsed yet: `key.readPath()` does that.
    *
-   * @param period where it is given, `ask` finds only keys whose rows decide about it.
-   * @param held what `load` gave this lookup.
-   * @returns NONE where no key of the source can cover this one, MISSING where something must be loaded
-   *   to say so, else any other number.
+   * @param period if set, `ask` finds only keys whose rows decide for it.
+   * @param held the segments that `load` fetched for this lookup.
+   * @returns NONE if no key of the source can cover this one, MISSING if that needs data that is not
+   *   loaded, else any other number.
    */
   open(key: Key, period?: DatetimeRange, held?: Held): number;
-  /** What the rows say that `ask` found last, with the number that it returned. */
+  /** Writes the result of the last `ask`; `hit` is the number that it returned. */
   answer(key: Key, hit: number, into: Verdict): void;
-  /** The rows of the key that was asked for last, as they are written; of maps of text. */
+  /** The rows of the key queried last, as text; text maps only. */
   lastRows?(): string[];
   /**
-   * Opens the first `count` keys of a group, as `open` does, with the results in `opened`, and fetches what
-   * `ask` will need of all of them at the same time; for batches.
+   * Opens the first `count` keys of a group, as `open` does, with the results in `opened`, and prefetches
+   * the memory that `ask` will need for all of them at once; for batches.
    */
   openAll?(keys: readonly Key[], count: number, opened: Int32Array, period?: DatetimeRange): void;
   /**
-   * Loads what `open` or `ask` lacked when they returned MISSING a moment ago. What it puts into `held`
-   * is there for `open`. Sources that never return MISSING have none.
+   * Loads the data that `open` or `ask` lacked when they last returned MISSING, into `held`, which is then
+   * passed to `open`. Absent from sources that never return MISSING.
    */
   load?(held: Held, signal?: AbortSignal): Promise<void>;
 }
 
-/** Finds the key that decides: the number that `answer` takes, NONE, or MISSING. */
+/** Finds the deciding key: the number to pass to `answer`, NONE, or MISSING. */
 export function find(source: KeySource, key: Key, period?: DatetimeRange, held?: Held): number {
   const opened = source.open(key, period, held);
   return opened < 0 ? opened : coveringKeys(key, source.headers.fields.queries === true, source);
 }
 
 /**
- * As {@link find}, and loads what is missing. `settle` is called with what was found before anything
- * else can be asked of the source; other lookups may be under way.
+ * As {@link find}, but loads missing data. `settle` is called with the result synchronously, before the
+ * source is used for another lookup; lookups may be in flight concurrently.
  */
 export async function findLoading<T>(
   source: KeySource,
-  asked: Key,
+  original: Key,
   {
     period,
     signal,
@@ -86,12 +87,12 @@ export async function findLoading<T>(
   settle: (key: Key, hit: number) => T,
 ): Promise<T> {
   checkSignal(signal);
-  let hit = find(source, asked, period);
-  if (hit !== MISSING) return settle(asked, hit);
-  // The key is used for other lookups meanwhile.
+  let hit = find(source, original, period);
+  if (hit !== MISSING) return settle(original, hit);
+  // The caller reuses the key for other lookups meanwhile.
   const loading = new Map<number, Segment>();
   let loaded = source.load?.(loading, signal);
-  const key = asked.copy();
+  const key = original.copy();
   for (;;) {
     await loaded;
     checkSignal(signal);

@@ -31,6 +31,6 @@ export class AskedLookups {
     for await (const texts of lookupTexts(input.chunks, list, input.name)) {
       for (const text of texts) this.add(text);
     }
-    return list.oddLines;
+    return list.skippedLines;
   }
 }
