@@ -13,8 +13,8 @@ describe("texts from outside in messages", () => {
     const shown = "http://host.example/map.ukvs?at=me@home";
     expect(withoutCredentials(`${address} and ${address}`)).toBe(`${shown} and ${shown}`);
     const position = { source: address, line: 3 };
-    const error = new MementoMapError("MM_HTTP", `no answer from ${address}`, { position });
-    expect(error.describe()).toBe(`${shown}:3: no answer from ${shown} [MM_HTTP]`);
+    const error = new MementoMapError("MM_HTTP", `no response from ${address}`, { position });
+    expect(error.describe()).toBe(`${shown}:3: no response from ${shown} [MM_HTTP]`);
     expect(error.message).not.toContain("s3cret");
   });
 });

@@ -1,5 +1,5 @@
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { judgeConditions, judgeRange, type Representation } from "../../src/http/reply.ts";
+import { evaluateConditions, evaluateRange, type Representation } from "../../src/http/reply.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 
@@ -24,7 +24,7 @@ export const target: TargetDefinition = {
   words: ["bytes=", "-", ",", '"4f2a-gzip"', "W/", "*", "\n", "GMT"],
   run(input) {
     const [range, ifRange, ifMatch, since] = latin1(input).split("\n");
-    const conditions = judgeConditions(
+    const conditions = evaluateConditions(
       { "if-match": ifMatch, "if-none-match": ifRange, "if-modified-since": since },
       FOUND,
     );
@@ -36,7 +36,7 @@ export const target: TargetDefinition = {
       conditions,
     );
     const headers = ifRange === undefined ? { range } : { range, "if-range": ifRange };
-    const part = judgeRange(headers, FOUND);
+    const part = evaluateRange(headers, FOUND);
     if (typeof part === "string") return;
     const { start, end } = part;
     must(Number.isInteger(start) && Number.isInteger(end), "whole numbers", part);

@@ -14,12 +14,12 @@ import { joinBytes } from "../bytes/bytes.ts";
 import { holdChunk } from "../bytes/hold-chunk.ts";
 import { isMementoMapError, MementoMapError, systemCode } from "../errors.ts";
 
-/** Content codings that can be undone, and asked for. */
+/** The supported content codings, for `Accept-Encoding`. */
 export const ACCEPTED_CODINGS = "gzip, br, deflate";
 
 type Coding = "gzip" | "br" | "deflate";
 
-/** The coding of a body, undefined where it has none, "unknown" where it cannot be undone. */
+/** The content coding of a body: undefined for none, "unknown" for an unsupported one. */
 export function codingOf(contentEncoding: string | null = ""): Coding | "unknown" | undefined {
   const coding = contentEncoding?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return undefined;
@@ -27,17 +27,16 @@ export function codingOf(contentEncoding: string | null = ""): Coding | "unknown
   return coding === "br" || coding === "deflate" ? coding : "unknown";
 }
 
-/** Bodies that end within this are decoded at once, without a stream, which costs far more. */
+/** Bodies up to this size are decoded in one call; a stream costs far more. */
 const AT_ONCE_BYTES = 64 * 1024;
-/** And only to this many bytes: nothing else happens meanwhile. */
+/** Limit on the result of that call, which blocks the event loop. */
 const AT_ONCE_DECODED_BYTES = 1024 * 1024;
 
 /**
- * Decompresses a body. Holds at most 64 KiB of it, and 1 MiB of what it becomes; how long that may
- * get in all is for the reader to say.
+ * Decompresses a body. Holds at most 64 KiB of input and 1 MiB of output. The caller limits the total length.
  *
- * @param next gives the next chunk of it, undefined at the end.
- * @throws MM_HTTP for what cannot be decompressed
+ * @param next returns the next compressed chunk, undefined at the end.
+ * @throws MM_HTTP for invalid compressed data.
  */
 export async function* decoded(
   next: () => Promise<Uint8Array | undefined>,
@@ -54,7 +53,7 @@ export async function* decoded(
   const isWhole = length <= AT_ONCE_BYTES;
   if (length === 0) return;
   const head = joinBytes(start);
-  // Some servers send deflate without the frame of zlib that the standard asks for.
+  // Some servers send raw deflate, without the zlib header that the standard requires.
   const isRaw = coding === "deflate" && (head[0] & 0x0f) !== 8;
   const [decodeSync, createDecoder] = DECODERS[isRaw ? "raw" : coding];
   try {
@@ -68,7 +67,7 @@ export async function* decoded(
       yield head;
       for (let more = await next(); more !== undefined; more = await next()) yield more;
     };
-    // What goes wrong is thrown where the decoder is read.
+    // Errors surface below, where the decoder is read.
     pipeline(compressed(), decoder, () => undefined);
     yield* decoder as AsyncIterable<Uint8Array>;
   } catch (error) {
@@ -80,9 +79,9 @@ export async function* decoded(
 
 type DecodeSync = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array;
 
-/** At once, and as a stream. */
+/** The synchronous and the streaming decoder of each coding. */
 const DECODERS: Readonly<
-  Record<Coding | "raw", readonly [at: DecodeSync, stream: () => Transform]>
+  Record<Coding | "raw", readonly [sync: DecodeSync, stream: () => Transform]>
 > = {
   gzip: [gunzipSync, createGunzip],
   br: [brotliDecompressSync, createBrotliDecompress],
@@ -90,7 +89,7 @@ const DECODERS: Readonly<
   raw: [inflateRawSync, createInflateRaw],
 };
 
-/** Undefined when that would be too much to do at once. */
+/** Returns undefined if the result exceeds the limit. */
 function decodedAtOnce(bytes: Uint8Array, decode: DecodeSync): Uint8Array | undefined {
   try {
     return decode(bytes, { maxOutputLength: AT_ONCE_DECODED_BYTES });

@@ -3,47 +3,47 @@ import { type codingOf, decoded } from "./body-decoder.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ResponseHead } from "./http-client.ts";
 
-/** What to get. */
+/** A GET request. */
 export interface GetRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Default true; else a redirect is an answer like any other. */
+  /** Default true; if false, a redirect is returned like any other response. */
   readonly followsRedirects?: boolean | undefined;
-  /** Bytes of the body, as sent and decompressed. */
+  /** Limit on the bytes of the body, both as sent and decompressed. */
   readonly maxBytes: number;
-  /** How long an answer may take to begin. */
+  /** Time limit for the response headers. */
   readonly headersTimeoutMs: number;
-  /** When the whole answer has to be there, with all redirects; by `performance.now()`. */
+  /** Deadline for the whole response, including redirects, on the clock of `performance.now()`. */
   readonly until: number;
 }
 
-/** Takes the body of an answer, decompressed, as it comes; undefined where the body is not wanted. */
+/** Returns the sink for the decompressed chunks of a body, or undefined to skip the body. */
 export type TakeBody = (head: ResponseHead) => ((chunk: Uint8Array) => void) | undefined;
 
-/** Gets answers over connections that are checked: what archives are asked by. */
+/** Queries archives over connections whose addresses are checked. */
 export interface Client {
   /**
-   * Follows redirects; gives answers of any status. Resolves when the wanted body has come.
+   * Follows redirects; returns responses of any status. Resolves when the body has been read or skipped.
    *
-   * @throws MM_HTTP when there is no whole answer in time, MM_LIMIT for a body that is too long, MM_REFUSED for a
-   *   private address or a forbidden redirect, MM_BAD_URI; what the taker throws.
+   * @throws MM_HTTP when the response is not complete in time, MM_LIMIT for a body that is too long, MM_REFUSED for a
+   *   private address or a forbidden redirect, MM_BAD_URI; errors of the sink.
    */
   get(request: GetRequest, take: TakeBody): Promise<ResponseHead>;
-  /** Cuts all connections, also those that are kept for later; what is in flight fails. */
+  /** Closes all connections, including idle ones; requests in flight fail. */
   close(): void;
 }
 
-/** Bytes that a compressed body may become at once, whatever their number when compressed. */
+/** The compression ratio is not checked below this decompressed size. */
 const UNSUSPICIOUS_BYTES = 16 * 2 ** 20;
-/** TimeMaps are compressed to a tenth or a thirtieth. */
+/** TimeMaps compress 10:1 to 30:1. */
 const MAX_RATIO = 200;
-/** A body that is not wanted is read up to this size to keep the connection; beyond, the connection is closed. */
+/** A skipped body up to this size is read, to reuse the connection; beyond it the connection is closed. */
 const DRAINED_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
 
-/** Reads what is not wanted, to keep the connection. */
+/** Reads and discards a body, to reuse the connection. */
 export async function drain(exchange: Exchange): Promise<void> {
-  exchange.failAfter(DRAIN_MS, "nobody wanted it for");
+  exchange.failAfter(DRAIN_MS, "unread body not complete within");
   let bytes = 0;
   try {
     while (bytes <= DRAINED_BYTES) {
@@ -52,14 +52,14 @@ export async function drain(exchange: Exchange): Promise<void> {
       bytes += chunk.length;
     }
   } catch {
-    // The head is all that was wanted.
+    // Only the head is needed.
   }
 }
 
 /**
- * Gives a body to a sink, decompressed.
+ * Decompresses a body into a sink.
  *
- * @throws MM_LIMIT for one that is too long, or becomes so.
+ * @throws MM_LIMIT for a body that is too long, as sent or decompressed.
  */
 export async function readBody(
   exchange: Exchange,
@@ -68,12 +68,12 @@ export async function readBody(
   sink: (chunk: Uint8Array) => void,
 ): Promise<void> {
   if (coding === "unknown") {
-    const message = "it is compressed by a coding that was not asked for";
+    const message = "unexpected Content-Encoding";
     throw new MementoMapError("MM_HTTP", message, { reason: "bad-encoding" });
   }
   let sent = 0;
   let length = 0;
-  // Generators for each chunk would double the time that a short answer takes.
+  // A generator per chunk would double the time of a short response.
   const next = async (): Promise<Uint8Array | undefined> => {
     const chunk = await exchange.next();
     sent += chunk?.length ?? 0;
@@ -100,6 +100,6 @@ function tooLong(maxBytes: number): MementoMapError {
 }
 
 function bomb(): MementoMapError {
-  const message = `the body becomes more than ${MAX_RATIO} times as long when it is decompressed`;
+  const message = `the body expands more than ${MAX_RATIO} times when decompressed`;
   return new MementoMapError("MM_LIMIT", message, { reason: "body-limit" });
 }

@@ -4,11 +4,11 @@ import { chooseEncoding, type HttpRequest, type Reply } from "./reply.ts";
 
 const compress = promisify(gzip);
 
-/** Shorter texts fit in a packet as they are. */
+/** Shorter texts fit in one packet uncompressed. */
 const MIN_LENGTH = 1400;
 const COMPRESSIBLE = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/;
 
-/** A reply to HEAD without its body, and texts compressed for clients that accept gzip. */
+/** Drops the body of a reply to HEAD, and compresses text for clients that accept gzip. */
 export function compressedReply(
   { method, headers: { "accept-encoding": accepted } }: HttpRequest,
   reply: Reply,

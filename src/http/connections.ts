@@ -14,34 +14,35 @@ import { openTunnel, type Proxy, type ProxySettings, unreachable } from "./proxy
 
 export interface ConnectionsOptions {
   /**
-   * Whether an origin may be at a private address: those that the user named, not those that a server redirected
-   * to. Asked again for each connection.
+   * Whether an origin may be at a private address: true for origins named by the user, not for redirect targets.
+   * Evaluated for each connection.
    */
   readonly mayBePrivate: (origin: string) => boolean;
   readonly connectTimeoutMs: number;
-  /** Connections to one origin; more requests wait. */
+  /** Max connections per origin; further requests are queued. */
   readonly connections: number;
-  /** Bytes of the head of an answer. */
+  /** Limit on the response headers, in bytes. */
   readonly maxHeaderBytes: number;
-  /** How names become addresses; default the system's way. */
+  /** Resolves host names; default the system resolver. */
   readonly lookup?: LookupFunction | undefined;
-  /** Which requests go through which proxy; default none. */
+  /** Proxies for requests; default none. */
   readonly proxies?: ProxySettings | undefined;
 }
 
-/** How long an unused connection is kept, and how long at most where the server says so. */
+/** Keep-alive time of idle connections: the default, and the maximum if the server sends its own. */
 const KEPT_OPEN_MS = 10_000;
 const MAX_KEPT_OPEN_MS = 600_000;
-/** Names are looked up again after this time, however busy a connection is: archives move. */
+/** Connections are replaced after this time even if busy, to resolve names again: archives move. */
 const CONNECTION_LIFE_MS = 600_000;
 
 /**
- * Whether origins that may be private were so when this process first connected to them. Public ones have to stay
- * public, whichever client asks: else their names could be made to lead to servers of this network.
+ * Whether trusted origins were private when this process first connected to them. Public ones must stay public
+ * for all
+ * clients: otherwise DNS rebinding could point their names at servers of this network.
  */
 const WERE_PRIVATE = new Map<string, boolean>();
 
-/** One request without a body; the path goes out byte for byte. */
+/** A request without a body; the path is sent byte for byte. */
 export interface Sending {
   readonly origin: string;
   readonly path: string;
@@ -50,19 +51,18 @@ export interface Sending {
 }
 
 /**
- * Connections to servers that are not trusted, kept by origin.
+ * A connection pool for untrusted servers, by origin.
  *
- * Addresses are checked where a connection is made, whatever led there, so that a name which resolves to something
- * else the second time gains nothing: a literal, a name and the target of a redirect alike. Trust goes by origin.
+ * Addresses are checked when a connection is made, for literals, names and redirect targets alike, so that DNS
+ * rebinding has no effect. Trust is per origin.
  *
- * Requests go through `dispatch`: the interceptors of undici for redirects and DNS connect past these checks and
- * rewrite paths.
+ * Requests use `dispatch`: undici's interceptors for redirects and DNS bypass these checks and rewrite paths.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   #agent: Agent;
-  /** Ends what was in flight when the agent was replaced. */
-  #before: Agent | undefined;
+  /** The previous agent, which completes its requests in flight. */
+  #previous: Agent | undefined;
   #renewAt = performance.now() + CONNECTION_LIFE_MS;
   readonly #room = roomForFiles();
   readonly #connecting = new Set<Socket>();
@@ -83,7 +83,7 @@ export class Connections {
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: KEPT_OPEN_MS,
       keepAliveMaxTimeout: MAX_KEPT_OPEN_MS,
-      // Those who send know how long they wait.
+      // Callers set their own timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (target, callback) => {
@@ -95,12 +95,12 @@ export class Connections {
     });
   }
 
-  /** @throws what undici says of a request that cannot be sent. */
+  /** @throws errors of undici for a request that cannot be sent. */
   send(
     { origin, path, method, headers }: Sending,
     handler: Dispatcher.DispatchHandler,
   ): { readonly proxy: Proxy | undefined } {
-    // Connections are kept longer than trust.
+    // Trust may be revoked while a connection stays open.
     if (WERE_PRIVATE.get(origin) === true && !this.#options.mayBePrivate(origin)) {
       throw privateAddressRefusal(origin, origin);
     }
@@ -116,23 +116,23 @@ export class Connections {
     return { proxy };
   }
 
-  /** Cuts all connections; requests under way fail. */
+  /** Closes all connections; requests in flight fail. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const before = this.#before?.destroy();
+    const previous = this.#previous?.destroy();
     const destroyed = this.#agent.destroy();
     for (const socket of this.#connecting) socket.destroy();
-    await before;
+    await previous;
     await destroyed;
   }
 
-  /** What is in flight ends on the connections of before; undici's own way opens too many. */
+  /** Requests in flight complete on the previous agent; undici's own limit on lifetime opens too many connections. */
   #renew(): void {
     const now = performance.now();
     if (now < this.#renewAt || this.#closing.signal.aborted) return;
     this.#renewAt = now + CONNECTION_LIFE_MS;
-    this.#before = this.#agent;
-    this.#before.close().catch(() => undefined);
+    this.#previous = this.#agent;
+    this.#previous.close().catch(() => undefined);
     this.#agent = this.#newAgent();
   }
 
@@ -142,7 +142,7 @@ export class Connections {
     const hostname = bareHost(target.hostname);
     const mayBePrivate = this.#options.mayBePrivate(origin);
     const address = privateHost(hostname);
-    // Sockets look literals up nowhere.
+    // Sockets do not pass literal addresses to `lookup`.
     if (address !== undefined && !mayBePrivate) throw privateAddressRefusal(origin, address);
     if (address !== undefined) WERE_PRIVATE.set(origin, true);
     const proxy = this.#options.proxies?.proxyFor(new URL(origin));
@@ -155,7 +155,7 @@ export class Connections {
     return this.#throughProxy(proxy, { ...target, hostname });
   }
 
-  /** For https by a tunnel; for http it is the proxy that is connected to. */
+  /** Opens a tunnel for https; for http, connects to the proxy itself. */
   async #throughProxy(proxy: Proxy, target: buildConnector.Options): Promise<Socket> {
     const { hostname, port } = proxy;
     if (target.protocol === "https:") {
@@ -181,7 +181,7 @@ export class Connections {
         target.httpSocket?.destroy();
         throw error;
       }
-      // It returns the socket that it connects, which its types do not say.
+      // It returns the connecting socket, which its types omit.
       const opened = connect(target, (error, socket) => {
         this.#connecting.delete(opened);
         if (error === null) resolve(socket);
@@ -196,7 +196,7 @@ export class Connections {
     });
   }
 
-  /** Before the last file is taken: clients could not connect either then. */
+  /** Fails before file descriptors run out, so that clients can still connect. */
   #checkRoom(): void {
     if (this.#closing.signal.aborted) throw closed();
     if (this.#sockets < filesForArchives(this.#room)) return;
@@ -218,13 +218,13 @@ function proxyHeaders({ authorization }: Proxy): Readonly<Record<string, string>
 }
 
 function closed(): MementoMapError {
-  return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
+  return new MementoMapError("MM_REFUSED", "the client is closed", { reason: "closed" });
 }
 
-/** An address in the two parts a request needs. */
+/** A URL split into origin and path. */
 export interface SplitAddress {
   readonly origin: string;
-  /** Path and query as written, with what no URI has percent-encoded. */
+  /** Path and query as written, with invalid characters percent-encoded. */
   readonly path: string;
 }
 
@@ -232,12 +232,13 @@ const UNSENDABLE = /[^\u0021-\u00ff]/;
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 
 /**
- * Cuts an address behind its origin and leaves the rest as it is: `..`, `//` and `%zz` have a meaning for archives that
- * `URL` would take away. Characters that no URI has are percent-encoded: an archive that writes the URI into a header
- * must not be led to write another one there.
+ * Splits a URL after its origin and leaves the rest unchanged: `..`, `//` and `%zz` are significant to archives,
+ * but `URL`
+ * would normalize them. Characters not allowed in URIs are percent-encoded, to prevent header injection in archives
+ * that copy the URI into a header.
  *
- * @throws MM_BAD_URI for anything but http and https, spaces, control characters, characters that are not bytes, and
- *   addresses that name a user.
+ * @throws MM_BAD_URI for other schemes than http and https, spaces, control characters, characters above U+00FF, and
+ *   URLs with a user name.
  */
 export function splitAddress(url: string): SplitAddress {
   const [written = ""] = ORIGIN.exec(url) ?? [];
@@ -249,7 +250,11 @@ export function splitAddress(url: string): SplitAddress {
 }
 
 function badAddress(url: string): MementoMapError {
-  return new MementoMapError("MM_BAD_URI", `${quote(url)} is not a web address that can be sent`, {
-    reason: "bad-request",
-  });
+  return new MementoMapError(
+    "MM_BAD_URI",
+    `${quote(url)} is not an http or https URL that can be requested`,
+    {
+      reason: "bad-request",
+    },
+  );
 }

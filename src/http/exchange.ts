@@ -7,17 +7,17 @@ import type { HttpHeaders, ResponseHead } from "./http-client.ts";
 import { networkFailure } from "./network-failure.ts";
 import { type Proxy, proxyAnswered } from "./proxy.ts";
 
-/** Answers of status 1xx before the real one. */
+/** Limit on interim responses (status 1xx). */
 const MAX_INTERIM = 20;
-/** A body waits for its reader when it has this much to read. */
-const HELD_BYTES = 64 * 1024;
+/** Reading from the socket pauses when this much of a body is buffered. */
+const BUFFER_BYTES = 64 * 1024;
 
-/** What is sent: no redirect is followed, and the body comes as sent. */
+/** A single request: redirects are not followed, and the body is not decompressed. */
 export interface ExchangeRequest {
   readonly url: string;
   readonly method: "GET" | "HEAD";
   readonly headers: Readonly<Record<string, string>>;
-  /** How long an answer may take to begin. */
+  /** Time limit for the response headers. */
   readonly headersTimeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -27,9 +27,9 @@ type AnswerHead = Pick<ResponseHead, "status" | "headers">;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * One request and its answer, whose body is read as it comes. Holds 64 KiB of a body that nobody reads, and a chunk.
+ * A request and its streamed response. Buffers at most 64 KiB of unread body and one chunk.
  *
- * A request that was written to a connection which the server had just closed is sent again, once.
+ * A request sent on a reused connection that the server had just closed is retried once.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #connections: Connections;
@@ -39,11 +39,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #proxy: Proxy | undefined;
   #interim = 0;
   #status: number | undefined;
-  #isSentAgain = false;
+  #isRetried = false;
   #timer: NodeJS.Timeout | undefined;
   #isIdleTimer = false;
   #chunks: Uint8Array[] = [];
-  #heldBytes = 0;
+  #bufferedBytes = 0;
   #isDone = false;
   #error: Error | undefined;
   #wake: (() => void) | undefined;
@@ -53,19 +53,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#request = request;
   }
 
-  /** @throws MM_HTTP, MM_REFUSED, MM_BAD_URI when there is no answer; MM_INTERRUPTED */
+  /** @throws MM_HTTP, MM_REFUSED, MM_BAD_URI when there is no response; MM_INTERRUPTED */
   begin(): Promise<AnswerHead> {
     const { headersTimeoutMs, signal } = this.#request;
     signal?.addEventListener("abort", this.#onAbort);
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       this.#send();
-      // After the timers of the connection, which can say more.
-      if (!this.#isDone) this.failAfter(headersTimeoutMs, "no answer within");
+      // Set after the timers of the connection, whose errors are more specific.
+      if (!this.#isDone) this.failAfter(headersTimeoutMs, "no response within");
     });
   }
 
-  /** Fails after this time, in place of the one that was set before; `isIdle`: of which nothing comes. */
+  /** Sets the timeout, replacing the previous one. With `isIdle`, each chunk restarts it. */
   failAfter(leftMs: number, what: string, isIdle: boolean = false, namedMs: number = leftMs): void {
     clearTimeout(this.#timer);
     if (this.#isDone) return;
@@ -74,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const position = { source: this.#request.url };
     const fail = (): void =>
       this.end(new MementoMapError("MM_HTTP", message, { position, reason: "timeout" }));
-    // Timers of one duration are cheap, each other duration takes a list of its own.
+    // Rounded, because Node keeps a timer list for each distinct duration.
     const ms = leftMs > 5000 ? Math.ceil(leftMs / 1000) * 1000 : leftMs;
     this.#timer = setTimeout(fail, Math.max(0, ms));
   }
@@ -82,7 +82,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /**
    * The next chunk of the body; undefined at its end.
    *
-   * @throws MM_HTTP when it does not come to its end
+   * @throws MM_HTTP when the body is incomplete.
    */
   async next(): Promise<Uint8Array | undefined> {
     while (this.#chunks.length === 0) {
@@ -92,12 +92,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       const more = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      // It may give what it has before it returns.
+      // May deliver buffered data synchronously.
       this.#controller?.resume();
       await more;
     }
     const chunk = this.#chunks.shift();
-    this.#heldBytes -= chunk?.length ?? 0;
+    this.#bufferedBytes -= chunk?.length ?? 0;
     return chunk;
   }
 
@@ -111,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Cuts it off, unless it has come to its end; reading on then fails. */
+  /** Aborts the exchange unless it is complete; further reads then fail. */
   end(error: Error = cutOff(this.#request.url)): void {
     if (this.#isDone) return;
     this.#finish(error);
@@ -155,7 +155,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isDone) return;
     if (status < 200) {
       this.#interim += 1;
-      const many = `it sent more than ${MAX_INTERIM} answers that only announce one`;
+      const many = `more than ${MAX_INTERIM} interim responses (1xx)`;
       if (this.#interim > MAX_INTERIM) this.#fail(badHttp(this.#request.url, many));
     } else if (status === 407 && this.#proxy !== undefined) {
       this.#fail(proxyAnswered(this.#proxy, status));
@@ -169,9 +169,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isDone) return;
     if (this.#isIdleTimer) this.#timer?.refresh();
     holdChunk(this.#chunks, chunk);
-    this.#heldBytes += chunk.length;
+    this.#bufferedBytes += chunk.length;
     this.#wake?.();
-    if (this.#heldBytes >= HELD_BYTES) controller.pause();
+    if (this.#bufferedBytes >= BUFFER_BYTES) controller.pause();
   }
 
   onResponseEnd(): void {
@@ -180,12 +180,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Controller, error: Error): void {
     if (this.#isDone) return;
-    if (this.#status === 304 && isOfLength(error)) {
+    if (this.#status === 304 && isLengthMismatch(error)) {
       this.#finish();
-    } else if (this.#status === undefined && isOfLength(error)) {
-      this.#fail(badHttp(this.#request.url, "the answer has several lengths"));
-    } else if (this.#status === undefined && !this.#isSentAgain && wasConnectionUsed(error)) {
-      this.#isSentAgain = true;
+    } else if (this.#status === undefined && isLengthMismatch(error)) {
+      this.#fail(badHttp(this.#request.url, "the response has several Content-Length values"));
+    } else if (this.#status === undefined && !this.#isRetried && wasConnectionUsed(error)) {
+      this.#isRetried = true;
       this.#send();
     } else {
       this.#fail(error);
@@ -194,18 +194,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 function cutOff(source: string): MementoMapError {
-  const message = "the connection was cut before the end";
+  const message = "the connection was closed before the response was complete";
   return new MementoMapError("MM_HTTP", message, { position: { source } });
 }
 
-/** Whether a connection broke on which an answer had come before: servers close those that were not used for a while. */
+/** Whether the failed connection had been used before: servers close idle connections. */
 function wasConnectionUsed(error: Error): boolean {
   const { socket } = error as { readonly socket?: { readonly bytesRead?: number } };
   return (socket?.bytesRead ?? 0) > 0;
 }
 
-/** Status 304 may have the length of the body that it does not send (RFC 9110, 8.6); undici does not know that. */
-function isOfLength(error: Error): boolean {
+/** A 304 response may carry the length of a body it does not send (RFC 9110, 8.6), which undici rejects. */
+function isLengthMismatch(error: Error): boolean {
   return "code" in error && error.code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
 }
 
@@ -215,12 +215,12 @@ function badHttp(source: string, message: string): MementoMapError {
 
 type Fields = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Fields that have one value; of several, the first counts. */
+/** Fields with a single value; the first of several is used. */
 const SINGLE: ReadonlySet<string> = new Set(
   "age content-length content-type etag expires last-modified location retry-after".split(" "),
 );
 
-/** Headers as they came; other fields that came several times are joined by commas. */
+/** Response headers. Repeated fields are joined by commas, except `SINGLE` ones. */
 class AnswerHeaders implements HttpHeaders {
   readonly #fields: Fields;
 

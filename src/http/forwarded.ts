@@ -7,9 +7,9 @@ import type { HttpRequest } from "./reply.ts";
 export interface ClientView {
   readonly address: string;
   readonly protocol: "http" | "https";
-  /** The host and port it asked for; undefined if it names none that can stand in a URI. */
+  /** The requested host and port; undefined if missing or not valid in a URI. */
   readonly host: string | undefined;
-  /** What a proxy takes off paths before it passes them on; `""`, or `/a/b`. */
+  /** The path prefix that a proxy strips before forwarding; `""`, or `/a/b`. */
   readonly prefix: string;
 }
 
@@ -23,25 +23,24 @@ const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 const HOST = /^[\w.:[\]-]+$/;
 const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/;
-/** Only the hops nearest to us count: who sends more cannot hide behind them. */
+/** Only the nearest hops count, so that a client cannot hide behind a long list. */
 const MAX_HOPS = 100;
 const MAX_PREFIX_CHARACTERS = 1024;
 
 /**
- * The proxies whose word about clients is taken: `Forwarded` (RFC 7239), or `X-Forwarded-For`,
+ * The proxies trusted to describe clients: `Forwarded` (RFC 7239), or `X-Forwarded-For`,
  * `-Proto`, `-Host` and `-Prefix`.
  *
- * A header is taken only from a connection of a trusted address. In it the hops are gone through
- * from the last: the first that is not trusted is the client, and what was said before it is the
- * client's own word, which is not taken.
+ * The headers are read only on connections from trusted addresses. Hops are read from the last to the first: the
+ * first untrusted one is the client. Earlier hops come from the client itself and are ignored.
  */
 export class TrustedProxies {
-  /** As they were named. */
+  /** As configured. */
   readonly proxies: readonly string[];
   readonly #trusted = new Networks();
 
   /**
-   * @param proxies addresses and networks: `10.0.0.1`, `192.0.2.0/24`, `2001:db8::/32`, and the words
+   * @param proxies addresses and networks: `10.0.0.1`, `192.0.2.0/24`, `2001:db8::/32`, and the names
    *   `loopback`, `private` and `any`.
    * @throws MM_USAGE for anything else.
    */
@@ -58,7 +57,7 @@ export class TrustedProxies {
 
   view({ remoteAddress, protocol, headers }: HttpRequest): ClientView {
     const remote = plainAddress(remoteAddress);
-    const host = soundHost(headers.host);
+    const host = validHost(headers.host);
     if (this.proxies.length === 0 || !this.#trusted.has(remote)) {
       return { address: remote, protocol, host, prefix: "" };
     }
@@ -75,15 +74,15 @@ export class TrustedProxies {
     return {
       address,
       protocol: hop?.protocol ?? protocol,
-      host: soundHost(hop?.host) ?? host,
+      host: validHost(hop?.host) ?? host,
       prefix: prefixOf(headers["x-forwarded-prefix"]),
     };
   }
 }
 
-/** What a proxy says about the connection that it got a request by. */
+/** The connection on which a proxy received a request. */
 interface Hop {
-  /** Undefined for one that is hidden (`unknown`, `_name`). */
+  /** Undefined if obfuscated (`unknown`, `_name`). */
   readonly address: string | undefined;
   readonly protocol: "http" | "https" | undefined;
   readonly host: string | undefined;
@@ -99,7 +98,7 @@ function hopsOf(headers: Headers): Hop[] {
   const protocols = listOf(headers["x-forwarded-proto"]);
   const hosts = listOf(headers["x-forwarded-host"]);
   const count = Math.max(addresses.length, protocols.length === 0 && hosts.length === 0 ? 0 : 1);
-  // Proxies that do not add to a list but set one value mean it for the whole way.
+  // A proxy that sets one value instead of appending to the list means it for all hops.
   const of = (list: readonly string[], hop: number): string | undefined =>
     list.length === count ? list[hop] : list.at(-1);
   return Array.from({ length: count }, (_, hop) => ({
@@ -109,7 +108,7 @@ function hopsOf(headers: Headers): Hop[] {
   }));
 }
 
-/** Hops are separated by commas outside quotes. */
+/** One hop; hops are separated by commas outside quotes. */
 const FORWARDED_HOP = /(?:[^,"]|"(?:[^"\\]|\\[^])*(?:"|$))+/g;
 const FORWARDED_PAIR = /\b(for|proto|host)\s*=\s*(?:"((?:[^"\\]|\\[^])*)"|([^";\s]*))/gi;
 
@@ -141,7 +140,7 @@ function addressOf(text: string): string | undefined {
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** Sockets that take both kinds write IPv4 addresses as IPv6. */
+/** Dual-stack sockets report IPv4 addresses as IPv4-mapped IPv6. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=[\d.]+$)/i, "");
 }
@@ -151,13 +150,13 @@ function protocolOf(text: string | undefined): Hop["protocol"] {
   return name === "http" || name === "https" ? name : undefined;
 }
 
-function soundHost(host: string | undefined): string | undefined {
+function validHost(host: string | undefined): string | undefined {
   return host !== undefined && HOST.test(host) && URL.canParse(`http://${host}/`)
     ? host
     : undefined;
 }
 
-/** The last is that of the proxy nearest to us. */
+/** The last value is that of the nearest proxy. */
 function prefixOf(value: string | readonly string[] | undefined): string {
   const prefix = listOf(value).at(-1) ?? "";
   if (prefix.length > MAX_PREFIX_CHARACTERS) return "";

@@ -3,24 +3,24 @@ import { streamChunks } from "../bytes/stream-chunks.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
 
-/** What to ask for. */
+/** Options of a request. */
 export interface HttpRequest {
   readonly method?: "GET" | "HEAD";
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** `no-store` passes by the cache of a browser; others have none. */
+  /** `no-store` bypasses the cache of a browser; other clients have none. */
   readonly cache?: "no-store" | undefined;
 }
 
-/** The start of an answer. */
+/** Status and headers of a response. */
 export interface ResponseHead {
   readonly status: number;
-  /** Where the answer came from, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string;
   readonly headers: HttpHeaders;
 }
 
-/** An answer whose body is still coming. Read the body to its end, or call `discard`. */
+/** A response with a streamed body. Read the body to its end, or call `discard`. */
 export interface HttpResponse extends ResponseHead {
   /** @throws MM_HTTP when the connection ends before the body does. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -28,27 +28,27 @@ export interface HttpResponse extends ResponseHead {
   discard(): Promise<void>;
 }
 
-/** The headers of an answer, by lower-case name. */
+/** Response headers, by lower-case name. */
 export interface HttpHeaders {
   get(name: string): string | null | undefined;
 }
 
-/** Gets things by HTTP: `NodeClient`, a browser's `fetch`, a test. */
+/** An HTTP client: `NodeClient`, a browser's `fetch`, or a test double. */
 export interface HttpClient {
   /**
-   * Follows redirects; gives answers of any status.
+   * Follows redirects; returns responses of any status.
    *
-   * @throws MM_HTTP when there is no answer, MM_REFUSED when it may not be asked for, MM_BAD_URI.
+   * @throws MM_HTTP when there is no response, MM_REFUSED for a forbidden address, MM_BAD_URI.
    */
   request(url: string, request?: HttpRequest): Promise<HttpResponse>;
 }
 
-/** The error about a server that gives no answer, or none that can be used. */
+/** The error for a missing or unusable response. */
 export function httpFailure(source: string, message: string, cause?: unknown): MementoMapError {
   return new MementoMapError("MM_HTTP", message, { position: { source }, cause });
 }
 
-/** The error about a forbidden address, or an answer that was not asked for. */
+/** The error for a forbidden address or an unexpected response. */
 export function httpRefusal(source: string, message: string): MementoMapError {
   return new MementoMapError("MM_REFUSED", message, { position: { source } });
 }
@@ -56,28 +56,28 @@ export function httpRefusal(source: string, message: string): MementoMapError {
 /**
  * Reads the beginning of a body and drops the rest.
  *
- * Holds at most `mostBytes` and one chunk.
+ * Holds at most `maxBytes` and one chunk.
  */
-export async function bodyStart(response: HttpResponse, mostBytes: number): Promise<Uint8Array> {
+export async function bodyStart(response: HttpResponse, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const chunk of response.body) {
       parts.push(chunk);
       length += chunk.length;
-      if (length >= mostBytes) break;
+      if (length >= maxBytes) break;
     }
   } finally {
     await response.discard();
   }
-  return joinBytes(parts).subarray(0, mostBytes);
+  return joinBytes(parts).subarray(0, maxBytes);
 }
 
-/** The `fetch` of browsers as a client. It decompresses by itself, and checks no addresses. */
+/** A client over the `fetch` of browsers, which decompresses bodies and does not check addresses. */
 export class FetchClient implements HttpClient {
   async request(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
     const { method = "GET", headers = {}, signal, cache = "default" } = request;
-    // Browsers know `cache`; the types of Node do not.
+    // Browsers support `cache`; the types of Node lack it.
     const init: RequestInit & { cache: string } = {
       method,
       headers,
@@ -89,7 +89,7 @@ export class FetchClient implements HttpClient {
       response = await fetch(url, init);
     } catch (error) {
       checkSignal(signal);
-      throw new MementoMapError("MM_HTTP", `no answer from ${quote(url)}; try again later`, {
+      throw new MementoMapError("MM_HTTP", `no response from ${quote(url)}; try again later`, {
         cause: error,
       });
     }
@@ -100,7 +100,7 @@ export class FetchClient implements HttpClient {
       headers: response.headers,
       body: interruptibleChunks(bodyChunks(body), signal),
       discard: async () => {
-        // Cancelling is refused while it is read, and needless after.
+        // A locked body cannot be cancelled while it is read; afterwards there is no need.
         if (body !== null && !body.locked) await body.cancel();
       },
     };

@@ -5,28 +5,28 @@ import { ConnectionLimit } from "./connection-limit.ts";
 import { badRequest, type Problem, problemReply } from "./reply.ts";
 
 /**
- * Connections that wait to be taken, where the system allows as many. When a crowd comes at once, all
- * that is beyond it is dropped, and comes back only after seconds, or not at all.
+ * The accept queue, if the system permits. In a burst, connections beyond it are dropped and retried only after
+ * seconds, or never.
  */
 const BACKLOG = 4096;
 
-/** What answers requests: a publisher of maps, an aggregator. */
+/** Handles requests: a publisher of maps, an aggregator. */
 export interface RequestHandler {
-  /** Answers a request if it is for one of its paths; false, with nothing done, if it is not. */
+  /** Handles a request for one of its paths; returns false, without side effects, for other paths. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Answers a request that nothing else answers. */
+  /** Handles a request that no other handler accepts. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void;
 }
 
 export interface ListenOptions {
-  /** Default 8080; 0 takes any free port. */
+  /** Default 8080; 0 for any free port. */
   readonly port?: number | undefined;
-  /** Default 127.0.0.1: a server is open to the world only on request. */
+  /** Default 127.0.0.1: public access must be requested explicitly. */
   readonly host?: string | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
-  /** What messages call the port and the address; default `--port` and `--host`. */
+  /** Names of the port and host options in messages; default `--port` and `--host`. */
   readonly options?: OptionNames | undefined;
-  /** Called when connections cannot be accepted, as for want of open files; the server continues. */
+  /** Called when connections cannot be accepted, e.g. when file descriptors run out; the server continues. */
   readonly onError?: ((error: MementoMapError) => void) | undefined;
 }
 
@@ -35,13 +35,12 @@ interface OptionNames {
   readonly host: string;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   /** `http://127.0.0.1:8080` */
   readonly url: string;
   /**
-   * Takes no more connections, lets requests in progress end, and cuts those that take longer than
-   * the grace period.
+   * Stops accepting connections, waits for requests in progress, and aborts them after the grace period.
    */
   stop(): Promise<void>;
 }
@@ -49,7 +48,7 @@ export interface Listening {
 /**
  * Serves a publisher or an aggregator on a port.
  *
- * @throws MM_IO when the port is taken or not allowed.
+ * @throws MM_IO when the port is in use or not permitted.
  *
  * @example
  * ```ts
@@ -90,12 +89,12 @@ export async function listen(
     },
   );
   const connections = new ConnectionLimit(server, limits.maxConnections);
-  // Without a listener Node destroys a socket that does nothing for this long.
+  // Without a `timeout` listener Node destroys sockets idle for this long.
   server.setTimeout(limits.idleTimeoutMs);
   server.on("clientError", refuse);
   const { port = 8080, host = "127.0.0.1" } = options;
   await started(server, { port, host }, options.options ?? { port: "--port", host: "--host" });
-  // Without a listener Node would end the process.
+  // Without a listener Node would terminate the process.
   server.on("error", (error) => options.onError?.(ioError(error, `${host}:${port}`)));
   return {
     url: urlOf(server),
@@ -113,23 +112,23 @@ const FULL: Problem = {
   headers: { "Retry-After": "1" },
 };
 
-/** Which of several hosts a request is for, a cache before the server may see otherwise (RFC 9112, 3.2). */
+/** With several Host headers, a cache in front may pick another one than this server (RFC 9112, 3.2). */
 function hostRefusal({ headersDistinct }: IncomingMessage): Problem | undefined {
   const count = headersDistinct["host"]?.length ?? 0;
   return count > 1 ? badRequest("the request has several Host headers") : undefined;
 }
 
-/** Answers with a problem, and closes the connection. */
+/** Sends a problem document and closes the connection. */
 function send(response: ServerResponse, problem: Problem): void {
   const { status, headers, body } = problemReply(problem);
   response.writeHead(status, { ...headers, Connection: "close" }).end(body);
 }
 
-/** What to do about a port that cannot be opened. */
-const PORT_FAULTS: Readonly<Record<string, (options: OptionNames) => string>> = {
+/** Messages for a port that cannot be opened, by error code. */
+const PORT_ERRORS: Readonly<Record<string, (options: OptionNames) => string>> = {
   EADDRINUSE: ({ port }) =>
-    `another process listens on this port; stop it, or choose another port with ${port}`,
-  EACCES: ({ port }) => `this user may not open the port; choose one above 1023 with ${port}`,
+    `the port is in use by another process; stop it, or choose another port with ${port}`,
+  EACCES: ({ port }) => `permission denied for this port; choose one above 1023 with ${port}`,
   EADDRNOTAVAIL: ({ host }) => `this machine has no such address; choose another with ${host}`,
 };
 
@@ -141,7 +140,7 @@ function started(
   return new Promise((resolve, reject) => {
     const onError = (cause: Error): void => {
       const source = `${place.host}:${place.port}`;
-      const message = PORT_FAULTS[systemCode(cause) ?? ""]?.(options);
+      const message = PORT_ERRORS[systemCode(cause) ?? ""]?.(options);
       reject(
         message === undefined
           ? ioError(cause, source)
@@ -159,7 +158,7 @@ function started(
 function stopped(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-    // Those that were in use when it stopped become idle later, and would be kept for a next request.
+    // Connections still in use become idle later, and would be kept alive for another request.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close(() => {
       clearTimeout(timer);
@@ -173,28 +172,28 @@ function stopped(server: Server, graceMs: number): Promise<void> {
 const NOT_HTTP: Problem = {
   status: 400,
   title: "Bad Request",
-  detail: "this is not a request of HTTP/1.1",
+  detail: "not an HTTP/1.1 request",
 };
 
-/** What the parser refuses, by its codes. */
+/** Replies to parser errors, by code. */
 const REFUSALS: Readonly<Record<string, Problem>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     title: "Request Header Fields Too Large",
-    detail: "the request line and headers are longer than this server takes",
+    detail: "the request line and headers exceed the limit of this server",
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
     title: "Request Timeout",
-    detail: "the request did not come in time",
+    detail: "the request was not received in time",
   },
   HPE_INVALID_URL: {
     ...NOT_HTTP,
-    detail: "the request target has a character that no URI has; percent-encode it",
+    detail: "the request target has a character not allowed in URIs; percent-encode it",
   },
 };
 
-/** Answers what is not HTTP, or too long, and closes the connection. */
+/** Rejects a malformed or oversized request and closes the connection. */
 function refuse(error: Error, socket: Socket): void {
   const code = systemCode(error) ?? "";
   if (socket.writable && !socket.destroyed && code !== "ECONNRESET") {
@@ -213,20 +212,20 @@ function urlOf(server: Server): string {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-/** How the server deals with connections. */
+/** Limits on connections and requests. */
 const DEFAULT_LIMITS = {
-  /** Of the request line and headers. Long URIs to look up are part of it. */
+  /** Limit on the request line and headers, which include long URIs to look up. */
   maxHeaderBytes: 64 * 2 ** 10,
   maxConnections: 1000,
-  /** How long a client may take to send its headers. */
+  /** Time limit for the request headers. */
   headersTimeoutMs: 10_000,
-  /** How long a client may take to send a request with its body. */
+  /** Time limit for the whole request, with its body. */
   requestTimeoutMs: 300_000,
-  /** How long a connection may do nothing while a request is in progress: slow readers and writers. */
+  /** Idle timeout while a request is in progress: slow readers and writers. */
   idleTimeoutMs: 30_000,
-  /** How long an unused connection is kept for the next request. */
+  /** Keep-alive time of an idle connection. */
   keepAliveMs: 5_000,
-  /** How long requests in progress may take once the server is told to stop. */
+  /** Grace period for requests in progress when the server stops. */
   graceMs: 10_000,
 };
 

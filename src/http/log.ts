@@ -1,7 +1,7 @@
-/** How grave an event is. */
+/** Severity of an event. */
 export type Level = "info" | "error";
 
-/** What is noted about a request when it has ended. */
+/** The log entry of a completed request. */
 export interface RequestEntry {
   readonly method: string;
   /** As sent, never decoded. */
@@ -11,26 +11,26 @@ export interface RequestEntry {
   readonly ms: number;
   readonly remote: string;
   readonly httpVersion: string;
-  /** Headers as sent; undefined for those that were not. */
+  /** Headers as sent; undefined if absent. */
   readonly userAgent: string | undefined;
   readonly referer: string | undefined;
 }
 
-/** Where a server says what it does. */
+/** The log of a server. */
 export interface Log {
   event(level: Level, message: string, members?: Readonly<Record<string, unknown>>): void;
   request?(entry: RequestEntry): void;
 }
 
-/** Says nothing. */
+/** Discards all entries. */
 export const SILENT_LOG: Log = { event: () => undefined };
 
 const FLUSH_AFTER_MS = 200;
 const FLUSH_AT_LENGTH = 64 * 1024;
 
 /**
- * Collects lines and writes them a few times a second: a write for each would cost more than most
- * requests do. Call {@link flush} before the end.
+ * Buffers lines and writes them a few times a second: one write per line would cost more than most requests.
+ * Call {@link flush} before exit.
  */
 export class BufferedLines {
   readonly #write: (text: string) => void;
@@ -57,7 +57,7 @@ export class BufferedLines {
 }
 
 /**
- * Writes a line of JSON for each event and, if wanted, each request. Call {@link flush} before the end.
+ * Writes a line of JSON for each event and, optionally, each request. Call {@link flush} before exit.
  *
  * @example
  * ```ts
@@ -80,11 +80,11 @@ export class JsonLog implements Log {
   constructor(
     write: (text: string) => void,
     options: {
-      /** Whether requests are written with the events; default true. */
+      /** Whether requests are logged as well as events; default true. */
       readonly requests?: boolean;
-      /** Receives requests too, whether they are written here or not. */
+      /** Receives all requests, whether they are logged here or not. */
       readonly accessLog?: { add(entry: RequestEntry): void } | undefined;
-      /** Written with each line, such as which process it is from. */
+      /** Added to each line, for example to identify the process. */
       readonly members?: Readonly<Record<string, unknown>> | undefined;
       readonly now?: () => Date;
     } = {},

@@ -10,7 +10,7 @@ import { packageVersion } from "../files/package-file.ts";
 
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 10, 30, 60];
 
-/** What is counted of a request that was answered. */
+/** A completed request. */
 interface RequestCount {
   /** The name of its route. */
   readonly route: string;
@@ -19,34 +19,34 @@ interface RequestCount {
   readonly seconds: number;
 }
 
-/** A number with the labels it is exposed with. */
+/** A value with its labels. */
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly value: number;
 }
 
-/** A metric whose values are read on request. */
+/** A metric whose values are read on each scrape. */
 export interface ReadMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "gauge" | "counter";
   /** The labels of its samples; default none. */
   readonly labels?: readonly string[] | undefined;
-  /** How the values of several processes become one; default their sum. */
+  /** How values of several processes are combined; default their sum. */
   readonly acrossProcesses?: Aggregator | undefined;
   readonly read: () => readonly Sample[];
 }
 
-/** prom-client exposes these gauges under names of counters, which `promtool check metrics` refuses. */
+/** Gauges of prom-client with names reserved for counters, which `promtool check metrics` rejects. */
 const MISNAMED = [
   "nodejs_active_resources_total",
   "nodejs_active_handles_total",
   "nodejs_active_requests_total",
 ];
 
-/** What a server counts, in a registry of prom-client. */
+/** The metrics of a server, in a prom-client registry. */
 export class Metrics {
-  /** For metrics of your own, and for a registry that joins several. */
+  /** For custom metrics, and for merging registries. */
   readonly registry: Registry = new Registry();
   readonly lookups: Counter;
   readonly #sentBytes: Counter;
@@ -90,7 +90,7 @@ export class Metrics {
     this.#seconds.observe({ route }, seconds);
   }
 
-  /** Exposes values that are kept elsewhere. */
+  /** Exposes values stored elsewhere. */
   read({ name, help, type, labels = [], acrossProcesses = "sum", read }: ReadMetric): void {
     const Kind = type === "counter" ? Counter : Gauge;
     const metric: Counter | Gauge = new Kind<string>({
@@ -106,7 +106,7 @@ export class Metrics {
     });
   }
 
-  /** Exposes memory, processor time, garbage collection and the like: of a process that is a server. */
+  /** Exposes the memory, CPU time, garbage collection etc. of the server process. */
   readProcess(): void {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);

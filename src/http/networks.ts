@@ -8,7 +8,7 @@ export class Networks {
     for (const network of networks) this.add(network);
   }
 
-  /** Adds a network; false, with nothing done, for text that is none. */
+  /** Adds a network; returns false if the text is not a valid one. */
   add(text: string): boolean {
     const [, address = "", digits] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
     const bits = isIP(address) === 6 ? 128 : 32;
@@ -18,9 +18,9 @@ export class Networks {
     return true;
   }
 
-  /** Whether an address is in one of them; false for text that is no address. */
+  /** Whether an address is in one of them; false if the text is not an address. */
   has(address: string): boolean {
-    // A zone is no part of the address.
+    // Without the zone identifier.
     const [bare = ""] = address.split("%", 1);
     return isIP(bare) !== 0 && this.#list.check(bare, familyOf(bare));
   }

@@ -1,8 +1,9 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a later turn of the event loop, for one caller in each turn, in the order of calls. Long work that waits
- * for it before each part delays what is short by one part, however many do such work at once.
+ * Resolves in a later turn of the event loop, one caller per turn, in call order. Long-running work that awaits
+ * it before
+ * each chunk delays short requests by one chunk at most, however many such tasks run concurrently.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -12,27 +12,27 @@ import { redirectOf, RedirectTrail } from "./redirects.ts";
 
 export interface NodeClientOptions {
   /**
-   * Origins that may be at private addresses: those the user typed, not those a server redirected
-   * to. An array of ones such as `https://archive.example.org`, without a path, will do.
+   * Origins allowed at private addresses: those named by the user, not redirect targets. Can be an array of origins
+   * such as `https://archive.example.org`, without a path.
    */
   readonly trustedOrigins?: { includes(origin: string): boolean } | undefined;
   /** Whether any origin may be at a private address; default false. */
   readonly allowsPrivate?: boolean | undefined;
-  /** Sent with every request; default the name of this program as `User-Agent`. */
+  /** Sent with every request; default a `User-Agent` with the name of this program. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How long a connection may take to be made; default `headersTimeoutMs`. */
+  /** Time limit for connecting; default `headersTimeoutMs`. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long a server may take to begin its answer; default 30 s. */
+  /** Time limit for the response headers; default 30 s. */
   readonly headersTimeoutMs?: number | undefined;
-  /** How long a server may send nothing in the middle of a body; default 30 s. */
+  /** Idle timeout within a body; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
-  /** Connections to one origin; more requests wait. Default 8. */
+  /** Max connections per origin; further requests are queued. Default 8. */
   readonly connections?: number | undefined;
-  /** Bytes of the head of an answer; default 64 KiB. */
+  /** Limit on the response headers; default 64 KiB. */
   readonly maxHeaderBytes?: number | undefined;
-  /** How names become addresses; default the system's way. */
+  /** Resolves host names; default the system resolver. */
   readonly lookup?: LookupFunction | undefined;
-  /** Which requests go through which proxy; default none. */
+  /** Proxies for requests; default none. */
   readonly proxies?: ProxySettings | undefined;
 }
 
@@ -41,12 +41,11 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 8;
 
 /**
- * Gets things from servers that are not trusted.
+ * An HTTP client for untrusted servers.
  *
- * Addresses are checked where the connection is made, so that a name which resolves to something
- * else the second time gains nothing. Paths go out byte for byte. No redirect leads from https to http.
- * Where a proxy makes the connection, it is that which knows the address; names are then refused only if
- * this machine knows them to be private.
+ * Addresses are checked when the connection is made, so that DNS rebinding has no effect. Paths are sent byte for
+ * byte. Redirects from https to http are rejected. With a proxy, only the proxy knows the address; names are then
+ * rejected only if they resolve to private addresses on this machine.
  */
 export class NodeClient implements HttpClient, Client {
   readonly #options: NodeClientOptions;
@@ -67,12 +66,12 @@ export class NodeClient implements HttpClient, Client {
     });
   }
 
-  /** Follows redirects. The body comes as sent, never decompressed. */
+  /** Follows redirects. The body is returned as sent, never decompressed. */
   async request(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
     const trail = new RedirectTrail();
     let address = addressOf(url);
     for (;;) {
-      const response = await this.#ask(address, request);
+      const response = await this.#send(address, request);
       const location = redirectOf(response);
       if (location === undefined) return response;
       await response.discard();
@@ -81,12 +80,12 @@ export class NodeClient implements HttpClient, Client {
   }
 
   /**
-   * Asks once: a redirect is an answer like any other.
+   * Sends one request; a redirect is returned like any other response.
    *
-   * @throws as `request` does.
+   * @throws like `request`.
    */
   async requestOnce(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
-    return this.#ask(addressOf(url), request);
+    return this.#send(addressOf(url), request);
   }
 
   async get(request: GetRequest, take: TakeBody): Promise<ResponseHead> {
@@ -99,33 +98,33 @@ export class NodeClient implements HttpClient, Client {
     }
   }
 
-  /** Cuts all connections, also those that are kept for later; what is in flight fails. */
+  /** Closes all connections, including idle ones; requests in flight fail. */
   close(): void {
     this.#connections.close().catch(() => undefined);
   }
 
-  async #ask(
+  async #send(
     address: Address,
     { method = "GET", headers, signal }: HttpRequest,
   ): Promise<HttpResponse> {
     checkSignal(signal);
     const { origin, path, authorization } = address;
     const { headersTimeoutMs = TIMEOUT_MS, idleTimeoutMs = TIMEOUT_MS } = this.#options;
-    const own = authorization === undefined ? {} : { Authorization: authorization };
+    const credentials = authorization === undefined ? {} : { Authorization: authorization };
     const exchange = new Exchange(this.#connections, {
       url: origin + path,
       method,
-      headers: { ...this.#headers, ...headers, ...own },
+      headers: { ...this.#headers, ...headers, ...credentials },
       headersTimeoutMs,
       signal,
     });
     const head = await exchange.begin();
-    exchange.failAfter(idleTimeoutMs, "nothing was sent for", true);
+    exchange.failAfter(idleTimeoutMs, "no data received for", true);
     const discard = (): Promise<void> => Promise.resolve(exchange.end());
     return { ...head, url: written(address), body: exchange.body(), discard };
   }
 
-  /** The head, and where it redirects to if that is followed. */
+  /** Returns the head, and the redirect location if it is followed. */
   async #getOnce(
     url: string,
     request: GetRequest,
@@ -147,7 +146,7 @@ export class NodeClient implements HttpClient, Client {
       if (sink === undefined) {
         await drain(exchange);
       } else {
-        exchange.failAfter(until - performance.now(), "no whole answer within", false, leftMs);
+        exchange.failAfter(until - performance.now(), "no complete response within", false, leftMs);
         await readBody(exchange, codingOf(headers.get("content-encoding")), maxBytes, sink);
       }
       return { head, location };
@@ -157,7 +156,7 @@ export class NodeClient implements HttpClient, Client {
   }
 }
 
-/** A web address in the parts that a request needs. */
+/** The parts of a URL used in a request. */
 interface Address {
   readonly origin: string;
   /** Path and query. */
@@ -167,7 +166,7 @@ interface Address {
   readonly authorization: string | undefined;
 }
 
-/** Path and query where nothing has to be encoded, and perhaps a fragment, which is not sent. */
+/** A URL whose path and query need no encoding; the fragment is not sent. */
 const AS_WRITTEN = /^https?:\/\/[^/?#\\]+(\/[!"$-~]*)(?:#.*)?$/i;
 
 /** @throws MM_BAD_URI */
@@ -188,12 +187,12 @@ function addressOf(url: string): Address {
   };
 }
 
-/** An address with its user, by which it can be asked for again. */
+/** The URL with its user information, to request it again. */
 function written({ origin, path, user }: Address): string {
   return origin.replace("//", () => `//${user}`) + path;
 }
 
-/** The user of an address is sent to its origin again, and to no other. */
+/** Credentials are kept for redirects to the same origin only. */
 function redirected(trail: RedirectTrail, from: Address, location: string): Address {
   const { origin, path, user, authorization } = from;
   const to = addressOf(trail.follow(origin + path, location));

@@ -1,24 +1,24 @@
 import { problemReply, type Reply } from "./reply.ts";
 import { networkOf } from "./rate-limit.ts";
 
-/** Limits the replies that are being sent to one client at once: those that stay open, or take long to read. */
+/** Limits the concurrent replies to one client, for replies that stay open or take long to read. */
 export class OpenReplies {
-  readonly #most: number;
-  /** Replies of each network that has one. */
+  readonly #max: number;
+  /** Open replies by network. */
   readonly #open = new Map<string, number>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  /** The reply that `make` gives; 503 when the client has enough. */
+  /** Returns the reply of `make`, or 503 if the client is at its limit. */
   async of(address: string, make: () => Reply | Promise<Reply>): Promise<Reply> {
     const network = networkOf(address);
     const open = this.#open.get(network) ?? 0;
-    if (open >= this.#most) {
-      const detail = `your network has ${this.#most} of these open; close some first`;
+    if (open >= this.#max) {
+      const detail = `your network already has ${this.#max} of these open; close some first`;
       const headers = { "Retry-After": "10" };
-      return problemReply({ status: 503, title: "Too many at once", detail, headers });
+      return problemReply({ status: 503, title: "Too many concurrent requests", detail, headers });
     }
     this.#open.set(network, open + 1);
     try {

@@ -5,13 +5,13 @@ import { packageVersion } from "../files/package-file.ts";
 export interface OpenApiOptions {
   readonly title: string;
   readonly description: string;
-  /** What comes before the paths of the service. */
+  /** The path prefix of the service. */
   readonly prefix: string;
-  /** JSON Schemas by the names that replies refer to. */
+  /** JSON Schemas by the name used in replies. */
   readonly schemas: Readonly<Record<string, object>>;
 }
 
-/** OpenAPI 3.1 of a table of routes, for programs that generate clients. */
+/** The OpenAPI 3.1 description of a route table, for client generators. */
 export function openApiReply(routes: readonly Route<never>[], options: OpenApiOptions): Reply {
   const document = openApiDocument(routes, options);
   return textReply("application/json", `${JSON.stringify(document, undefined, 2)}\n`, {

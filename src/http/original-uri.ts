@@ -1,25 +1,27 @@
 import { MementoMapError, quote } from "../errors.ts";
 
-/** Longer URIs are refused: no archive is known to hold one, and every archive would be bothered. */
+/** Longer URIs are rejected without querying archives: none is known to hold one. */
 export const MAX_ORIGINAL_LENGTH = 8192;
 
-/** A client's library encoded the URI as a whole or all but its slashes: no URI begins like that. */
+/** A URI encoded as a whole, or all but its slashes, by a client library: no valid URI begins like this. */
 const ENCODED = /^[a-z][a-z0-9+.-]*%3A(?:%2F|\/)/i;
-/** What is left of `http://` behind proxies that make one slash of several, as nginx does by default. */
+/** `http:/`, after a proxy merged slashes, as nginx does by default. */
 const MERGED_SLASHES = /^(https?):\/([^/].*)$/is;
 /** `mailto:`, `javascript:`; but not `example.org:8080`. */
 const OTHER_SCHEME = /^[a-z][a-z0-9+-]*:(?!\/\/)(?!\d{1,5}(?:[/?]|$))/i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
-/** A password is nothing for archives and their logs, and no capture is found by it. */
+/** User information is not sent to archives and their logs; captures are never indexed by it. */
 const USER = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
 
 /**
- * The original URI that a request names, as archives are asked for it: as sent, with `http://` in front
- * where it has no scheme, and without a fragment and a user. Nothing else is decoded, normalised or collapsed,
- * unless the URI was encoded as a whole, or a proxy merged the slashes of its scheme.
+ * The original URI of a request, as sent to archives: `http://` is added if it has no scheme; fragment and user
+ * information are removed. Nothing else is decoded, normalized or collapsed, unless the URI was encoded as a
+ * whole, or a
+ * proxy merged the slashes of its scheme.
  *
- * @throws MM_BAD_URI for an empty or overlong one, one with blanks or control characters, encoded or
- *   not, and one that is not on the Web, such as `mailto:a@b`.
+ * @throws MM_BAD_URI for a URI that is empty or too long, has blanks or control characters (encoded control
+ * characters
+ *   included), or has another scheme, such as `mailto:a@b`.
  */
 export function originalUri(raw: string): string {
   if (raw === "") throw badUri("the URI is missing; write it at the end");
@@ -34,7 +36,7 @@ export function originalUri(raw: string): string {
   const [bad] = /[\0-\u0020\u007f]/.exec(uri) ?? [];
   if (bad !== undefined) {
     const code = bad.charCodeAt(0).toString(16).padStart(2, "0").toUpperCase();
-    const advice = bad === " " ? "write %20" : `leave out the character ${code}`;
+    const advice = bad === " " ? "write %20" : `remove the character ${code}`;
     throw badUri(`${quote(raw)} contains a blank or a control character; ${advice}`);
   }
   if (/%(?:[01][0-9a-f]|7f)/i.test(uri)) {
@@ -50,16 +52,16 @@ function withScheme(uri: string): string {
   if (SCHEME.test(uri)) return uri;
   const [, scheme, rest] = MERGED_SLASHES.exec(uri) ?? [];
   if (scheme !== undefined) return `${scheme}://${rest}`;
-  if (OTHER_SCHEME.test(uri)) throw badUri(`${quote(uri)} is not an address of the Web`);
+  if (OTHER_SCHEME.test(uri)) throw badUri(`${quote(uri)} is not a web address`);
   return `http://${uri}`;
 }
 
-/** Characters beyond ASCII are written in UTF-8, as browsers do. */
+/** Non-ASCII characters are percent-encoded as UTF-8, as browsers do. */
 function decodedOnce(raw: string): string {
   try {
     return asciiUri(decodeURIComponent(raw));
   } catch {
-    throw badUri(`${quote(raw)} is encoded, but not as text; encode it as UTF-8`);
+    throw badUri(`${quote(raw)} is not valid percent-encoded UTF-8`);
   }
 }
 
@@ -67,21 +69,21 @@ function asciiUri(text: string): string {
   return text.replaceAll(/[^\0-\u007f]+/gu, encodeURIComponent);
 }
 
-/** What people paste: the address of a page, and the moment of a memento of it if it was one. */
+/** A pasted address: the URI of a page, with the datetime if it was the address of a memento. */
 export interface PastedAddress {
   readonly uri: string;
   /** Up to 14 digits. */
   readonly datetime: string | undefined;
 }
 
-/** `https://web.archive.org/web/20050101000000id_/http://example.org/`, in archives of any name. */
+/** `https://web.archive.org/web/20050101000000id_/http://example.org/`, for any archive. */
 const MEMENTO = /^https?:\/\/[^/]+(?:\/[^/]+){0,3}\/(\d{4,14})(?:[a-z]{2}_)?\/(https?:\/.+)$/is;
 
 /**
- * Reads an address as people paste and type it: with blanks, quotes or a comma around it, from the
- * source view of a browser, or as the address of a memento.
+ * Parses an address as users paste or type it: surrounded by blanks, quotes or commas, from the source view of a
+ * browser, or as the address of a memento.
  *
- * @throws MM_BAD_URI for what is no address of a page, such as words.
+ * @throws MM_BAD_URI for text that is not the address of a page, such as plain words.
  */
 export function pastedAddress(text: string): PastedAddress {
   const bare = text

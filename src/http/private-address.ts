@@ -7,7 +7,7 @@ const PRIVATE_IPV4 = [
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24",
   "192.0.2.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3",
 ];
-/** With translated addresses (64:ff9b:1::, ::ffff:0:0:0), Teredo (in 2001::/23) and segment routing (5f00::). */
+/** Includes translated addresses (64:ff9b:1::, ::ffff:0:0:0), Teredo (in 2001::/23) and segment routing (5f00::). */
 const PRIVATE_IPV6 = [
   "::/96 ::ffff:0:0:0/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7",
   "fe80::/10 fec0::/10 ff00::/8",
@@ -16,7 +16,7 @@ const PRIVATE_IPV6 = [
 const PRIVATE = new Networks(PRIVATE_IPV6.join(" ").split(" "));
 for (const network of PRIVATE_IPV4.join(" ").split(" ")) {
   PRIVATE.add(network);
-  // As IPv6 has them: mapped, translated (NAT64), and of 6to4.
+  // Their IPv6 forms: mapped, translated (NAT64), and 6to4.
   const [address = "", prefix] = network.split("/");
   const [a, b, c, d] = address.split(".").map(Number);
   const hex = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
@@ -26,9 +26,8 @@ for (const network of PRIVATE_IPV4.join(" ").split(" ")) {
 }
 
 /**
- * Whether an address is not one of the public Internet: loopback, private, link-local, reserved,
- * multicast, also where an IPv4 address is written or translated as IPv6. Text that is not an address
- * counts as private.
+ * Whether an address is outside the public Internet: loopback, private, link-local, reserved or multicast, including
+ * IPv4 addresses mapped or translated to IPv6. Text that is not an address counts as private.
  */
 export function isPrivateAddress(address: string): boolean {
   return isIP(address) === 0 || PRIVATE.has(address);
@@ -39,30 +38,29 @@ export function bareHost(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
-/** The private address that is written as the host of a URL; undefined for others and for names. */
+/** The host of a URL if it is a literal private address; undefined for public addresses and names. */
 export function privateHost(hostname: string): string | undefined {
   const host = bareHost(hostname);
   return isIP(host) !== 0 && isPrivateAddress(host) ? host : undefined;
 }
 
-/** Behind a proxy there may be no resolver, and to find that out takes long. */
+/** Behind a proxy there may be no resolver, which takes long to detect. */
 const LOOKUP_MS = 2000;
 
 /**
- * Why a name may not be asked for through a proxy, as far as this machine knows.
+ * The error for a name that must not be requested through a proxy, as far as this machine can tell.
  *
- * The proxy resolves names, so that this machine does not see which address it connects to. A name that this
- * machine knows to be at a private address is refused all the same; one that it does not know is left
- * to the proxy.
+ * The proxy resolves names, so this machine does not see the address of the connection. A name that resolves to a
+ * private address here is still rejected; a name that does not resolve here is left to the proxy.
  *
- * @param lookup fails with an error of ours for names at private addresses.
+ * @param lookup fails with a `MementoMapError` for names at private addresses.
  */
 export function refusedName(
   host: string,
   lookup: LookupFunction,
 ): Promise<MementoMapError | undefined> {
   return new Promise((resolve) => {
-    // Addresses were looked at before.
+    // The caller has checked literal addresses.
     if (isIP(host) !== 0) {
       resolve(undefined);
       return;
@@ -76,13 +74,12 @@ export function refusedName(
 }
 
 /**
- * What sockets look names up with. A name at a private address fails, unless it may be there.
+ * The `lookup` function of sockets. Fails for a name at a private address, unless that is allowed.
  *
- * Checked where the connection is made, so that a name which resolves to something else the second
- * time gains nothing.
+ * Addresses are checked when the connection is made, so that DNS rebinding has no effect.
  *
- * @param lookup how names become addresses; default the system's way.
- * @param onFound called with whether a name that did not fail is at a private address.
+ * @param lookup resolves host names; default the system resolver.
+ * @param onFound called on success with whether the address is private.
  */
 export function checkedLookup(
   lookup: LookupFunction = systemLookup,
@@ -109,22 +106,22 @@ export function checkedLookup(
     try {
       lookup(host, options, done);
     } catch (error) {
-      // It throws for names that it takes for no names; a socket does not expect that.
+      // It throws for invalid names, which a socket does not expect.
       process.nextTick(callback, error, "");
     }
   };
 }
 
-/** The error for an address, or a name, that leads to a private one. */
+/** The error for a host at a private address. */
 export function privateAddressRefusal(place: string, address: string): MementoMapError {
   return new MementoMapError(
     "MM_REFUSED",
-    `it leads to ${address}, which is a private address; allow private addresses (--allow-private) if this is intended`,
+    `resolves to the private address ${address}; use --allow-private if this is intended`,
     { position: { source: place }, reason: "private-address" },
   );
 }
 
-/** What a name resolved to. A resolver that failed, or a broken one, gives nothing at all. */
+/** The resolved addresses; empty if the resolver failed. */
 function addressesOf(found: unknown): string[] {
   if (typeof found === "string") return [found];
   return Array.isArray(found)

@@ -6,29 +6,29 @@ import { asError, isMementoMapError, MementoMapError, quote } from "../errors.ts
 import { Networks } from "./networks.ts";
 import { bareHost } from "./private-address.ts";
 
-/** A server that requests are sent through. */
+/** An HTTP proxy. */
 export interface Proxy {
   /** For messages: without the password. */
   readonly name: string;
-  /** Whether it is spoken to over TLS. */
+  /** Whether connections to the proxy use TLS. */
   readonly isSecure: boolean;
   readonly hostname: string;
   readonly port: number;
-  /** The value of `Proxy-Authorization`, where its address names a user. */
+  /** The value of `Proxy-Authorization`, if its URL has a user name. */
   readonly authorization: string | undefined;
 }
 
-/** The members of `URL` that decide which proxy is used. */
+/** The members of `URL` that select the proxy. */
 export type ProxiedAddress = Pick<URL, "protocol" | "hostname" | "port">;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Which requests go through which proxy, by the variables that curl and Go know: `HTTPS_PROXY` and
- * `HTTP_PROXY` by the scheme of the request, `ALL_PROXY` where that is not set, and `NO_PROXY` for
- * hosts to be reached without. Names in lower case come first.
+ * Selects a proxy by the environment variables of curl and Go: `HTTPS_PROXY` and `HTTP_PROXY` by the scheme of the
+ * request, `ALL_PROXY` as the fallback, and `NO_PROXY` for hosts to connect to directly. Lower-case names take
+ * precedence.
  *
- * This machine is never reached through a proxy, which would take itself for it.
+ * Requests to localhost never use a proxy, which would connect to its own machine.
  */
 export class ProxySettings {
   readonly #http: Proxy | undefined;
@@ -47,16 +47,16 @@ export class ProxySettings {
   }
 
   /**
-   * The settings of an environment; undefined where it names no proxy.
+   * The settings of an environment; undefined if it names no proxy.
    *
-   * @throws MM_USAGE for a proxy that is not an address of http or https.
+   * @throws MM_USAGE for a proxy that is not an http or https URL.
    */
   static of(env: Environment): ProxySettings | undefined {
     const settings = new ProxySettings(env);
     return settings.#http === undefined && settings.#https === undefined ? undefined : settings;
   }
 
-  /** The proxy for an address; undefined where it is to be reached directly. */
+  /** The proxy for a URL; undefined for a direct connection. */
   proxyFor({ protocol, hostname, port }: ProxiedAddress): Proxy | undefined {
     const isSecure = protocol === "https:";
     const proxy = isSecure ? this.#https : this.#http;
@@ -68,7 +68,7 @@ export class ProxySettings {
   }
 }
 
-/** Whether a host, and the port it is asked at, is to be reached directly. */
+/** Whether to connect directly to a host and port. */
 type Exception = (host: string, port: string) => boolean;
 
 const LOOPBACK = new Networks(["127.0.0.0/8", "::1"]);
@@ -77,7 +77,7 @@ function isThisMachine(host: string): boolean {
   return LOOPBACK.has(host) || host === "localhost" || host.endsWith(".localhost");
 }
 
-/** The value of a variable and the name it was found by. */
+/** The name and value of a variable, in lower or upper case. */
 function variable(env: Environment, name: string): [name: string, value: string] | undefined {
   for (const each of [name.toLowerCase(), name]) {
     const value = env[each];
@@ -92,7 +92,7 @@ function proxyOf(env: Environment, name: string): Proxy | undefined {
   const address = text.includes("://") ? text : `http://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === "") {
-    // Without the text: it may have a password.
+    // The value is left out: it may contain a password.
     throw new MementoMapError(
       "MM_USAGE",
       `${found} is not the URL of a proxy; write http://HOST:PORT, or https:// for TLS`,
@@ -108,10 +108,10 @@ function proxyOf(env: Environment, name: string): Proxy | undefined {
   };
 }
 
-/** What an address with a user name and a password is asked with; undefined where it has none. */
+/** The `Authorization` value for the user name and password of a URL; undefined if it has neither. */
 export function basicAuthorization({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return undefined;
-  // Any bytes may be encoded; a percent sign that encodes none stands for itself.
+  // Decodes arbitrary bytes; a percent sign without two hex digits stands for itself.
   const user = `${username}:${password}`.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
@@ -119,8 +119,8 @@ export function basicAuthorization({ username, password }: URL): string | undefi
 }
 
 /**
- * `*`; `example.org`, also for what is below it; `.example.org`, only for that; an address or a range
- * of addresses, `10.0.0.0/8`; and behind names and addresses perhaps a port.
+ * Parses `*`; `example.org`, which includes subdomains; `.example.org`, subdomains only; an address; or a range such
+ * as `10.0.0.0/8`. Names and addresses may have a port.
  */
 function exceptionOf(text: string): Exception {
   if (text === "*") return () => true;
@@ -138,23 +138,22 @@ function exceptionOf(text: string): Exception {
     .toLowerCase();
   const isBelow = (host: string): boolean =>
     name.startsWith(".") ? host.endsWith(name) : host === name || host.endsWith(`.${name}`);
-  return (host, asked) => (port === undefined || port === asked) && isBelow(host);
+  return (host, actualPort) => (port === undefined || port === actualPort) && isBelow(host);
 }
 
-/** What the proxy says of hosts that it does not reach. */
+/** Status codes of a proxy for hosts that it cannot reach. */
 const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
 export interface TunnelOptions {
   readonly timeoutMs: number;
-  /** Aborted when nobody wants it any more. */
+  /** Cancels the attempt. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Opens a connection to a host through a proxy (`CONNECT`), for TLS to be spoken in it.
+ * Opens a tunnel to a host through a proxy (`CONNECT`), for a TLS connection.
  *
- * @throws MM_HTTP when the proxy does not reach the host; an error of {@link proxyError} when it is the
- *   proxy that fails.
+ * @throws MM_HTTP when the proxy cannot reach the host; an error of {@link proxyError} when the proxy itself fails.
  */
 export async function openTunnel(
   proxy: Proxy,
@@ -173,13 +172,13 @@ export async function openTunnel(
       Host: authority,
       ...(authorization === undefined ? {} : { "Proxy-Authorization": authorization }),
     },
-    // Node would take the `Host` of the request.
+    // By default Node would use the `Host` of the request.
     servername: isIP(proxy.hostname) === 0 ? proxy.hostname : "",
     agent: false,
     signal,
   });
   const timer = setTimeout(() => {
-    request.destroy(proxyError(proxy, `made no connection within ${timeoutMs / 1000} s`));
+    request.destroy(proxyError(proxy, `did not connect within ${timeoutMs / 1000} s`));
   }, timeoutMs);
   request.end();
   try {
@@ -200,13 +199,13 @@ export async function openTunnel(
   }
 }
 
-/** What the event `connect` of a request is emitted with. */
+/** The arguments of a request's `connect` event. */
 type Connected = [response: http.IncomingMessage, stream: Socket, head: Buffer];
 
-/** The code of errors that are the proxy's, and say nothing about the host behind it. */
+/** The code of errors of the proxy itself, not of the host behind it. */
 export const PROXY_ERROR_CODE = "ERR_PROXY";
 
-/** The code of those that stay until the settings change. */
+/** The code of proxy errors that persist until the settings change. */
 export const PROXY_REFUSAL_CODE = "ERR_PROXY_REFUSAL";
 
 /** An error of the proxy itself. */
@@ -223,12 +222,12 @@ export function unreachable(proxy: Proxy, error: Error): Error {
   return proxyError(proxy, `cannot be reached (${code ?? error.message})`, error);
 }
 
-/** An error of a proxy that answers with a status of its own. */
+/** The error for a proxy that responds with its own error status. */
 export function proxyAnswered(proxy: Proxy, status: number): Error {
   const text =
     status === 407
-      ? "wants to know who asks; write http://USER:PASSWORD@HOST:PORT"
-      : `refuses the connection with status ${status}`;
+      ? "requires authentication; write http://USER:PASSWORD@HOST:PORT"
+      : `rejected the connection (status ${status})`;
   const error = proxyError(proxy, text);
   return status < 500 ? Object.assign(error, { code: PROXY_REFUSAL_CODE }) : error;
 }

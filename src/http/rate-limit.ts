@@ -1,8 +1,8 @@
 /**
- * Limits the requests a second of each address, with short bursts allowed: a token bucket.
+ * Limits the requests per second of each address, with short bursts allowed: a token bucket.
  *
- * IPv6 addresses count by their first 64 bits, which is what one household has. Holds at most
- * `maxAddresses` buckets; the oldest is forgotten first, which errs on the side of answering.
+ * IPv6 addresses are grouped by /64 prefix, the usual allocation of a household. Holds at most `maxAddresses`
+ * buckets; the oldest is evicted first, which errs on the side of admitting requests.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export class RateLimit {
   readonly #burst: number;
   readonly #maxAddresses: number;
   readonly #now: () => number;
-  /** When the bucket of each network is full again. */
+  /** The time when the bucket of each network is full again. */
   readonly #fullAt = new Map<string, number>();
 
   constructor(options: {
@@ -50,7 +50,7 @@ export class RateLimit {
   }
 }
 
-/** `2001:db8:1:2:3::4` → `2001:db8:1:2`; other addresses as they are. */
+/** `2001:db8:1:2:3::4` → `2001:db8:1:2`; other addresses unchanged. */
 export function networkOf(address: string): string {
   if (!address.includes(":") || address.includes(".")) return address;
   const [head = "", tail] = address.split("::");

@@ -1,46 +1,46 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
 
-/** A request as handlers see it, whichever kind of server it came through. */
+/** A request, independent of the kind of server. */
 export interface HttpRequest {
   readonly method: string;
-  /** Path and query as sent; in the absolute form if a proxy sent it. */
+  /** Path and query as sent; in absolute form if a proxy sent it. */
   readonly target: string;
-  /** Names are in lower case. */
+  /** With lower-case names. */
   readonly headers: IncomingHttpHeaders;
   readonly httpVersion: string;
   readonly protocol: "http" | "https";
-  /** The address at the other end of the connection; empty where the server does not tell. */
+  /** The peer address of the connection; empty if unknown. */
   readonly remoteAddress: string;
-  /** Whether the client went away before it had sent the whole request. */
+  /** Whether the client disconnected before the whole request was received. */
   readonly isAborted: boolean;
   /** Reads the body. Call it once. */
   body(): AsyncIterable<Uint8Array>;
 }
 
-/** What a request is answered with, ready for `node:http` or as a `Response`. */
+/** The reply to a request, for `node:http` or as a `Response`. */
 export interface Reply {
   readonly status: number;
   readonly headers: ReplyHeaders;
-  /** A chunk may be written over when the next is asked for. */
+  /** A chunk may be overwritten when the next one is read. */
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
-  /** Called once when the body was sent, or will not be read on. */
+  /** Called once when the body has been sent or abandoned. */
   readonly release?: (() => Promise<void>) | undefined;
-  /** Whether the connection cannot be used again, because the request was not read to its end. */
+  /** Whether the connection cannot be reused, because the request was not fully read. */
   readonly closesConnection?: boolean | undefined;
 }
 
-/** Whether a body is there as a whole, not in chunks. */
+/** Whether a body is in memory as a whole, not streamed. */
 export function isWhole(body: Reply["body"]): body is string | Uint8Array {
   return typeof body === "string" || body instanceof Uint8Array;
 }
 
-/** What a body fails with that ends because of what the client sent: it is not an error of ours. */
+/** Thrown by a body that fails because of the client's input; not a server error. */
 export class ClientFault extends Error {}
 
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
-/** A reply with a text of known length. */
+/** A 200 reply with a text. */
 export function textReply(contentType: string, text: string, headers: ReplyHeaders = {}): Reply {
   return {
     status: 200,
@@ -69,13 +69,13 @@ export function problemReply(problem: Problem): Reply & { readonly body: string 
   };
 }
 
-/** Small enough that a thousand slow readers hold little, large enough to be quick. */
+/** Small enough for a thousand slow readers, large enough to be fast. */
 const CHUNK_BYTES = 65_536;
 
 /**
- * A reply to GET or HEAD with a representation: whole, in part (206), or not at all (304, 412, 416).
+ * The reply to a GET or HEAD of a representation: complete, partial (206), or without it (304, 412, 416).
  *
- * Its body is read a chunk at a time.
+ * The body is read one chunk at a time.
  */
 export function representationReply(
   { method, headers }: HttpRequest,
@@ -89,19 +89,19 @@ export function representationReply(
     Vary: "Accept-Encoding",
     ...more,
   };
-  const outcome = judgeConditions(headers, found);
+  const outcome = evaluateConditions(headers, found);
   if (outcome === "precondition-failed") {
     const detail = "the map has changed; fetch it again";
     return problemReply({ status: 412, title: "Precondition failed", detail });
   }
   if (outcome === "not-modified") return { status: 304, headers: about };
-  const range = method === "HEAD" ? "whole" : judgeRange(headers, found);
+  const range = method === "HEAD" ? "whole" : evaluateRange(headers, found);
   const { size } = found.body;
   if (range === "unsatisfiable") {
     return problemReply({
       status: 416,
       title: "Range not satisfiable",
-      detail: `there are ${size} bytes`,
+      detail: `the content has ${size} bytes`,
       headers: { "Content-Range": `bytes */${size}` },
     });
   }
@@ -122,11 +122,11 @@ export function representationReply(
   };
 }
 
-/** What went wrong with a request, as RFC 9457 has it. Never holds the text of an exception. */
+/** A problem document (RFC 9457). Never contains the message of an exception. */
 export interface Problem {
   readonly status: number;
   readonly title: string;
-  /** What to do about it. */
+  /** How to fix the request. */
   readonly detail: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the document. */
@@ -145,7 +145,7 @@ export function methodNotAllowed(allow: string): Problem {
   return {
     status: 405,
     title: "Method not allowed",
-    detail: `this resource answers to ${allow}`,
+    detail: `this resource allows ${allow}`,
     headers: { Allow: allow },
   };
 }
@@ -153,31 +153,31 @@ export function methodNotAllowed(allow: string): Problem {
 export const INTERNAL_ERROR: Problem = {
   status: 500,
   title: "Internal error",
-  detail: "the server failed to answer; its log says why",
+  detail: "the request failed; the server log has details",
 };
 
-/** The content codings a map is offered in, besides as it is. */
+/** The content codings of maps, besides `identity`. */
 export type Encoding = "gzip" | "zstd";
 
-/** One form of a resource, ready to be sent whole or in part. */
+/** A representation of a resource, to be sent complete or in part. */
 export interface Representation {
   readonly body: ByteSource;
-  /** With its quotes. Strong: two representations with the same tag have the same bytes. */
+  /** With quotes. Strong: two representations with the same tag have the same bytes. */
   readonly etag: string;
   readonly lastModified: Date;
   readonly contentType: string;
   readonly encoding: Encoding | undefined;
 }
 
-/** A map is text: every client can show it, and every proxy knows to compress it. */
+/** A map is text: every client can display it, and every proxy can compress it. */
 export const MAP_CONTENT_TYPE = "text/plain; charset=utf-8";
 
 /** A packed map. */
 export const PACKED_CONTENT_TYPE = "application/vnd.mementomap.packed";
 
 /**
- * Whether a client wants a packed map rather than text, by `Accept` (RFC 9110, section 12.5.1). It has
- * to name the type: wildcards come from programs that know nothing of packed maps.
+ * Whether a client prefers a packed map over text, by `Accept` (RFC 9110, section 12.5.1). The type must be named
+ * explicitly: clients that send wildcards do not know packed maps.
  */
 export function prefersPacked(accept: string | undefined): boolean {
   const weights = weightsOf(accept);
@@ -185,29 +185,29 @@ export function prefersPacked(accept: string | undefined): boolean {
   return packed > 0 && packed >= (weights.get("text/plain") ?? weights.get("text/*") ?? 0);
 }
 
-/** The tag of a resource in a coding: `"4f2a…-gzip"`. */
+/** The entity tag of a resource in a coding: `"4f2a…-gzip"`. */
 export function etagOf(version: string, encoding?: Encoding): string {
   return encoding === undefined ? `"${version}"` : `"${version}-${encoding}"`;
 }
 
-/** The tag without the coding, so that forms of one version can be known for such. */
+/** The tag without the coding, to compare representations of one version. */
 function versionOf(etag: string): string {
   return etag.replace(/^W\//, "").replace(/^"(.*?)(?:-(?:gzip|zstd))?"$/, "$1");
 }
 
-/** What a conditional request gets: the content, or only the news that nothing changed. */
+/** The outcome of a conditional request. */
 export type Outcome = "send" | "not-modified" | "precondition-failed";
 
-/** The part asked for: `[start, end)`; the whole; or none that exists. */
+/** The requested range `[start, end)`, the whole, or a range beyond the content. */
 type RangeOutcome = { readonly start: number; readonly end: number } | "whole" | "unsatisfiable";
 
 /**
- * Judges the conditions of a GET or HEAD in the order of RFC 9110, section 13.2.2.
+ * Evaluates the conditions of a GET or HEAD in the order of RFC 9110, section 13.2.2.
  *
- * `If-None-Match` counts a tag of another coding of the same version as a match: what that client
- * holds is current, whichever coding would be chosen now.
+ * `If-None-Match` also matches a tag of another coding of the same version: the client's copy is current in any
+ * coding.
  */
-export function judgeConditions(
+export function evaluateConditions(
   headers: IncomingHttpHeaders,
   found: Pick<Representation, "etag" | "lastModified">,
 ): Outcome {
@@ -230,20 +230,22 @@ export function judgeConditions(
     : "send";
 }
 
-/** Of a header without blanks. */
+/** Matches the header without blanks. */
 const SINGLE_RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15})),?$/i;
 const MAX_RANGE_CHARACTERS = 100;
 
 /**
- * Reads `Range`, if `If-Range` still holds.
+ * Evaluates `Range`, if `If-Range` matches.
  *
- * Several ranges, other units and anything malformed are answered with the whole, as RFC 9110,
- * section 14.2 allows: no client of maps needs them, and many small ranges cost a server much.
+ * Several ranges, other units and malformed headers get the whole content, as RFC 9110, section 14.2 allows: no
+ * client
+ * of maps needs them, and many small ranges are expensive.
  */
-export function judgeRange(headers: IncomingHttpHeaders, found: Representation): RangeOutcome {
+export function evaluateRange(headers: IncomingHttpHeaders, found: Representation): RangeOutcome {
   const { range } = headers;
   const ifRange = headers["if-range"]?.toString();
-  if (range === undefined || (ifRange !== undefined && !isStillThe(found, ifRange))) return "whole";
+  if (range === undefined || (ifRange !== undefined && !matchesIfRange(found, ifRange)))
+    return "whole";
   if (range.length > MAX_RANGE_CHARACTERS) return "whole";
   const [all, from, to, last] = SINGLE_RANGE.exec(range.replaceAll(/[ \t]/g, "")) ?? [];
   if (all === undefined) return "whole";
@@ -259,7 +261,7 @@ export function judgeRange(headers: IncomingHttpHeaders, found: Representation):
   return { start, end: to === undefined ? size : Math.min(Number(to) + 1, size) };
 }
 
-function isStillThe(found: Representation, ifRange: string): boolean {
+function matchesIfRange(found: Representation, ifRange: string): boolean {
   const text = ifRange.trim();
   if (text.startsWith('"')) return text === found.etag;
   const time = httpTime(text);
@@ -280,7 +282,7 @@ function tagsOf(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/** Whole seconds, as HTTP has them. */
+/** In whole seconds, like HTTP dates. */
 function modifiedAt({ lastModified }: Pick<Representation, "lastModified">): number {
   return Math.floor(lastModified.getTime() / 1000) * 1000;
 }
@@ -290,7 +292,7 @@ function httpTime(text: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** What an `Accept` header likes, and how much, from 0 to 1; what has no such weight is not liked. */
+/** The weights of an `Accept` header, from 0 to 1; invalid weights count as 0. */
 function weightsOf(header: string = ""): Map<string, number> {
   return new Map(
     header.split(",").map((item) => {
@@ -303,11 +305,11 @@ function weightsOf(header: string = ""): Map<string, number> {
 }
 
 /**
- * Which of the codings at hand to send, by `Accept-Encoding` (RFC 9110, section 12.5.3); undefined
- * for none.
+ * The available coding to send, by `Accept-Encoding` (RFC 9110, section 12.5.3); undefined for none.
  *
- * Of codings liked equally the first of `available` is taken. A client that says nothing gets the
- * plain bytes: it may be a script that would store whatever comes.
+ * Among codings of equal weight the first of `available` wins. Without the header the content is sent
+ * uncompressed: the
+ * client may be a script that stores the bytes as received.
  */
 export function chooseEncoding(
   header: string | undefined,

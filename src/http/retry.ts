@@ -1,28 +1,28 @@
 import { epochMs, tryParseDatetime } from "../memento/datetime.ts";
 
-/** When a request is sent again that nobody waits for. */
+/** The retry policy of background requests. */
 export interface BackOff {
-  /** Tries after the first. */
+  /** Attempts after the first. */
   readonly retries: number;
-  /** The first wait; doubled each time. */
+  /** The first delay; doubled on each retry. */
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** A server that asks for more is not waited for. */
+/** The longest `Retry-After` that is honored; beyond it the request fails. */
 export const LONGEST_ASKED_MS: number = 3_600_000;
 
 export const DEFAULT_BACK_OFF: BackOff = { retries: 6, firstMs: 1000, longestMs: 120_000 };
 
-/** Whether it may go better later, where no client waits: also after other trouble on the server's side. */
+/** Whether a background request may succeed on retry: includes all server errors (5xx). */
 export function isTemporary(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
 /**
- * How long to wait before try number `attempt` (the second is 1), in milliseconds.
+ * The delay in milliseconds before retry number `attempt`, starting at 1.
  *
- * What the server asks for is respected, even if it is more than the longest wait.
+ * `Retry-After` is honored even if it exceeds the longest delay.
  */
 export function waitBefore(
   attempt: number,
@@ -32,7 +32,7 @@ export function waitBefore(
   return Math.max(Math.min(firstMs * 2 ** (attempt - 1), longestMs), askedMs);
 }
 
-/** `Retry-After` is a number of seconds or a date; what is neither says nothing. */
+/** Parses `Retry-After`, a number of seconds or a date; undefined for anything else. */
 export function retryAfterMs(field: string | null | undefined, nowMs: number): number | undefined {
   if (field === undefined || field === null) return undefined;
   const text = field.trim();
@@ -45,7 +45,7 @@ const ASCTIME = /^[a-z]{3} ([a-z]{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})$/i;
 const TWO_DIGIT_YEAR = /^([a-z]+, \d\d-[a-z]{3}-)(\d\d)( .*)$/i;
 
 /**
- * HTTP has two old forms of dates: `Sun Nov  6 08:49:37 1994`, which is not local time, and
+ * Converts the obsolete HTTP date formats: `Sun Nov  6 08:49:37 1994`, which is in UTC, and
  * `Sunday, 06-Nov-94 08:49:37 GMT`, whose year is at most 50 years ahead.
  */
 function currentForm(text: string, nowMs: number): string {
@@ -59,10 +59,10 @@ function currentForm(text: string, nowMs: number): string {
 }
 
 /**
- * Why an archive gave no answer, or none of use.
+ * Why an archive gave no usable response.
  *
- * Stable words: the header `X-MementoMap-Missing`, logs and metrics have them. `docs/aggregating.md`
- * explains each; a test checks it.
+ * Stable identifiers, used in the header `X-MementoMap-Missing`, in logs and metrics. `docs/aggregating.md` explains
+ * each; a test checks it.
  */
 export const FAILURE_REASONS = [
   // No connection.
@@ -70,7 +70,7 @@ export const FAILURE_REASONS = [
   "connect",
   "connect-timeout",
   "tls",
-  // No answer, or no whole one.
+  // No complete response.
   "timeout",
   "reset",
   "bad-http",
@@ -87,7 +87,7 @@ export const FAILURE_REASONS = [
   "bad-request",
   "local",
   "closed",
-  // An answer of no use.
+  // An unusable response.
   "no-endpoint",
   "bad-status",
   "bad-timemap",
@@ -101,9 +101,9 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 const REASONS: ReadonlySet<string> = new Set(FAILURE_REASONS);
 
-/** The reason an error gives; one that gives none is a bug of ours. */
+/** The reason of an error; an error without one is a bug ("internal"). */
 export function failureReasonOf(error: unknown): FailureReason {
   const reason = error instanceof Error && "reason" in error ? error.reason : undefined;
-  // The set has nothing else.
+  // Members of the set are failure reasons.
   return typeof reason === "string" && REASONS.has(reason) ? (reason as FailureReason) : "internal";
 }

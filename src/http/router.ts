@@ -1,6 +1,6 @@
 import type { Reply } from "./reply.ts";
 
-/** What a response has, by media type; `schema` is the name of one of the service's schemas. */
+/** The content of a response; `schema` names one of the service's schemas. */
 export interface Media {
   readonly type: string;
   readonly schema?: string | undefined;
@@ -8,39 +8,39 @@ export interface Media {
 
 type Params = Readonly<Record<string, string>>;
 
-/** A row of the table that requests are matched, counted, limited and documented by. */
+/** A row of the route table, used for matching, metrics, rate limits and documentation. */
 export interface Route<Exchange> {
   readonly method: "GET" | "POST";
   /**
-   * `/maps/{id}`; `{page:\d+}` is a segment of that pattern, and `{*uri}` the raw rest of the target,
-   * with its `?`, never decoded.
+   * `/maps/{id}`; `{page:\d+}` is a segment matching that pattern, and `{*uri}` the raw rest of the target, including
+   * `?`, never decoded.
    */
   readonly path: string;
-  /** Whether the path is the same below any prefix, as those of RFC 8615 are; default false. */
+  /** Whether the path ignores the prefix, like well-known URIs (RFC 8615); default false. */
   readonly isFixed?: true | undefined;
   /** The label in metrics and logs. */
   readonly name: string;
   readonly summary: string;
   readonly description?: string | undefined;
-  /** The parameters of the query, and what each means. */
+  /** Descriptions of the query parameters. */
   readonly query?: Params | undefined;
-  /** The headers of a request that matter, and what each means. */
+  /** Descriptions of the relevant request headers. */
   readonly headers?: Params | undefined;
-  /** Replies by status; problem documents (RFC 9457) are the rest. */
+  /** Replies by status; all others are problem documents (RFC 9457). */
   readonly replies: Readonly<Record<number, Media>>;
-  /** Whether it is for monitoring: not counted by the rate limit, and on the monitoring port, too. */
+  /** Whether it is for monitoring: exempt from the rate limit, and also served on the monitoring port. */
   readonly isMonitoring?: true | undefined;
-  /** Whether it is for browsers and stays out of the description of the interface. */
+  /** Whether it is a page for browsers, omitted from the OpenAPI description. */
   readonly isPage?: true | undefined;
   readonly answer: (exchange: Exchange, params: Params) => Reply | Promise<Reply>;
 }
 
-/** What a target matched. */
+/** The routes of a matched target. */
 export interface Match<Exchange> {
-  /** By method; HEAD is answered as GET is. */
+  /** By method; HEAD is handled like GET. */
   readonly routes: ReadonlyMap<string, Route<Exchange>>;
   readonly params: Params;
-  /** The methods of the path, for `Allow`. */
+  /** The methods of the path, for the `Allow` header. */
   readonly allow: string;
 }
 
@@ -50,7 +50,7 @@ interface Path<Exchange> {
   readonly routes: Map<string, Route<Exchange>>;
 }
 
-/** Finds the routes of a target in a table. Paths are compared as they were sent, never decoded. */
+/** Finds the routes of a target. Paths are compared as sent, never decoded. */
 export class Router<Exchange> {
   readonly routes: readonly Route<Exchange>[];
   readonly #paths: Path<Exchange>[] = [];
@@ -84,7 +84,7 @@ export class Router<Exchange> {
     return undefined;
   }
 
-  /** The paths with a raw rest that begin as a target does that matches none of them, for a hint. */
+  /** For a hint: paths with a raw rest that share the first segment of an unmatched target. */
   similar(target: string, prefix: string): string[] {
     const segment = /^\/[^/?]+/.exec(below(target, prefix) ?? "")?.[0];
     return this.routes
@@ -102,7 +102,7 @@ function below(target: string, prefix: string): string | undefined {
 
 const PARAMETER = /\{(\*?)(\w+)(?::((?:[^{}]|\{[^{}]*\})+))?\}/g;
 
-/** The parameters of a path, in their order. */
+/** The parameters of a path, in order. */
 export function parametersOf(
   path: string,
 ): { readonly name: string; readonly isRaw: boolean; readonly pattern: string | undefined }[] {
@@ -113,12 +113,12 @@ export function parametersOf(
   }));
 }
 
-/** `/timemap/{format}/{uri}`: a path as people read it. */
+/** The path for documentation: `/timemap/{format}/{uri}`. */
 export function plainPath(path: string): string {
   return path.replaceAll(PARAMETER, "{$2}");
 }
 
-/** Matches in linear time: each parameter but the last, which takes the rest, ends at a slash. */
+/** Matches in linear time: each parameter ends at a slash, except a final raw rest. */
 function patternOf(path: string): RegExp {
   const source = path
     .replaceAll(/\.(?![^{]*\})/g, String.raw`\.`)

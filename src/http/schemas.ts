@@ -6,29 +6,29 @@ function listOf(items: object): { readonly type: "array"; readonly items: object
   return { type: "array", items };
 }
 
-/** An answer of a lookup. */
+/** The result of a lookup. */
 export const LOOKUP_SCHEMA = {
   ...OBJECT,
   required: ["input", "present", "key", "frequency", "distance"],
   properties: {
     input: STRING,
     present: { type: "boolean" },
-    key: { type: ["string", "null"], description: "The key that decided" },
+    key: { type: ["string", "null"], description: "The matching key" },
     frequency: { type: ["string", "null"] },
-    distance: { type: ["integer", "null"], description: "0: a key for exactly this URI" },
+    distance: { type: ["integer", "null"], description: "0: the key of exactly this URI" },
   },
 };
 
 const PART = {
-  url: { ...STRING, description: "The prefix for people" },
+  url: { ...STRING, description: "The prefix as a URL, for display" },
   kind: {
     enum: ["root", "tld", "domain", "host", "path", "page", "query", "wildcard", "other"],
   },
   rows: INTEGER,
   captures: { ...INTEGER, description: "The sum of the frequencies" },
   bound: { enum: ["exact", "atLeast", "atMost", "about"] },
-  voids: { ...INTEGER, description: "Rows that say that nothing is held" },
-  wildcards: { ...INTEGER, description: "Rows that stand for many pages" },
+  voids: { ...INTEGER, description: "Rows with frequency 0: nothing is held" },
+  wildcards: { ...INTEGER, description: "Rows that cover many pages" },
   wildcardCaptures: INTEGER,
   detail: { enum: ["kept", "rolled up", "mixed"] },
 };
@@ -55,16 +55,16 @@ const SLICE = {
     coveredBy: listOf(OBJECT),
     total: { ...STRING, description: "The frequency of *, at the root" },
     children: listOf({ ...OBJECT, properties: CHILD }),
-    search: { ...STRING, description: "What was searched for, as keys have it" },
+    search: { ...STRING, description: "The search term, in the form of keys" },
     next: { type: ["string", "null"], description: "Relative to this address" },
   },
 };
 
 const COMBINATION = {
-  held: { ...listOf(STRING), description: "Maps with rows for them" },
+  held: { ...listOf(STRING), description: "Maps that hold them" },
   may: { ...listOf(STRING), description: "Maps whose wildcards cover them" },
   count: INTEGER,
-  differing: { ...INTEGER, description: "Those whose captures differ" },
+  differing: { ...INTEGER, description: "Number with differing captures" },
   captures: listOf(INTEGER),
 };
 
@@ -85,5 +85,5 @@ const COMPARISON = {
   },
 };
 
-/** Answers of `/explore` and `/compare`. */
+/** Responses of `/explore` and `/compare`. */
 export const HOLDINGS_SCHEMAS = { Slice: SLICE, Comparison: COMPARISON };

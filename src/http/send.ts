@@ -3,14 +3,14 @@ import type { Socket } from "node:net";
 import { nextTurn } from "./next-turn.ts";
 import { type HttpRequest, INTERNAL_ERROR, isWhole, problemReply, type Reply } from "./reply.ts";
 
-/** A request of `node:http`, or of a framework on top of it. */
+/** Adapts a request of `node:http`, or of a framework on top of it. */
 export function nodeRequest(
   request: IncomingMessage & { readonly originalUrl?: string },
 ): HttpRequest {
   const { method = "", headers, httpVersion, socket } = request;
   return {
     method,
-    // Express takes its mount path off `url`, and keeps what was sent in `originalUrl`.
+    // Express strips its mount path from `url`; `originalUrl` is unchanged.
     target: request.originalUrl ?? request.url ?? "/",
     headers,
     httpVersion,
@@ -23,12 +23,12 @@ export function nodeRequest(
   };
 }
 
-/** Pipelined requests of a connection that wait for the responses before theirs. */
+/** Pipelined requests of a connection, queued until earlier responses have been sent. */
 const WAITING = new WeakMap<Socket, (() => void)[]>();
 
 /**
- * Starts to answer a request once the responses before it on its connection have been sent, so that a
- * connection has one response in memory. Until then no more requests are read from it.
+ * Handles a pipelined request once earlier responses on its connection have been sent, so that each connection has
+ * only one response in memory. Until then no further requests are read.
  */
 export function inTurn(
   { socket }: IncomingMessage,
@@ -61,18 +61,17 @@ function startNext(socket: Socket): void {
   else socket.resume();
 }
 
-/** Small enough that a thousand slow readers hold little, large enough to be quick. */
+/** Small enough for a thousand slow readers, large enough to be fast. */
 const CHUNK_BYTES = 65_536;
-/** A reader that takes less than a chunk in this time is disconnected. */
+/** A client that reads less than a chunk in this time is disconnected. */
 const MAX_CHUNK_MS = 10_000;
 
 /**
- * Sends a reply, a chunk at a time; waits for the reader after each.
+ * Sends a reply chunk by chunk, with backpressure.
  *
- * When the body fails in the middle the connection is cut, so that the client sees that the content is
- * not complete.
+ * If the body fails midway the connection is closed, so that the client sees an incomplete response.
  *
- * @throws what making the body throws, and what Node says about headers that cannot be sent.
+ * @throws errors of the body, and of Node for invalid headers.
  */
 export async function sendReply(
   response: ServerResponse,
@@ -87,7 +86,7 @@ export async function sendReply(
       return;
     }
     for await (const chunk of isWhole(body) ? chunksOf(body) : body) {
-      if (!(await isTaken(response, chunk, maxChunkMs))) return;
+      if (!(await writeChunk(response, chunk, maxChunkMs))) return;
       await nextTurn();
     }
     response.end();
@@ -107,8 +106,8 @@ function* chunksOf(body: string | Uint8Array): Generator<Uint8Array, void, undef
   }
 }
 
-/** Writes a chunk and waits until it has left the process; false when the reader has gone. */
-function isTaken(response: ServerResponse, chunk: Uint8Array, maxMs: number): Promise<boolean> {
+/** Writes a chunk and waits until it is flushed; false if the client has disconnected. */
+function writeChunk(response: ServerResponse, chunk: Uint8Array, maxMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (isWritten: boolean): void => {
       clearTimeout(timer);

@@ -23,49 +23,49 @@ import { inTurn, nodeRequest, sendReply } from "./send.ts";
 import { originForm, splitTarget } from "./target.ts";
 import { type FetchClient, webRequest, webResponse } from "./web-request.ts";
 
-/** A request that is being answered: what every service knows about it. */
+/** A request in progress, with the context common to all services. */
 export interface BaseExchange {
   readonly request: HttpRequest;
-  /** How the client sees the service. */
+  /** The client's view of the service. */
   readonly client: ClientView;
   readonly path: string;
   readonly query: string;
   /** All routes of the service. */
   readonly routes: readonly Route<never>[];
-  /** The JSON of another path of the service, for pages; undefined where there is none. */
+  /** The JSON of another path of the service, for pages; undefined if there is none. */
   readonly answerOf: (target: string) => Promise<unknown>;
-  /** What the request is counted as. */
+  /** The route label in metrics. */
   route: string;
 }
 
-/** What every service can be told. */
+/** Options of every service. */
 export interface ServiceOptions {
   readonly rateLimit?: RateLimit | undefined;
-  /** Proxies whose word about clients is taken; default none. See `TrustedProxies`. */
+  /** Proxies trusted to describe clients; default none. See `TrustedProxies`. */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
+  /** Whether `/metrics` is served with the other paths; default true. See `monitoring`. */
   readonly servesMetrics?: boolean | undefined;
   readonly log?: Log | undefined;
 }
 
-/** What a service is made of. */
+/** The parts of a service. */
 interface ServiceParts<Exchange> extends ServiceOptions {
   readonly routes: readonly Route<Exchange>[];
-  /** What comes before all paths but fixed ones. */
+  /** The prefix of all paths except fixed ones. */
   readonly prefix: string;
-  /** Whether requests may come without the prefix, as from a proxy that takes it off. */
+  /** Whether requests may omit the prefix, as behind a proxy that strips it. */
   readonly isPrefixOptional: boolean;
   readonly metrics: Metrics;
-  /** The request headers that pages of other sites may send, beside those that all may. */
+  /** Request headers allowed in cross-origin requests, besides the CORS-safelisted ones. */
   readonly allowedHeaders: string;
-  /** For paths that nothing is at. */
+  /** The reply for unknown paths. */
   readonly unknown: Problem;
 }
 
 /**
- * Answers requests by a table of routes, for `node:http`, Bun, Deno and workers.
+ * Serves a route table, for `node:http`, Bun, Deno and workers.
  *
- * Knows nothing of ports. Methods, `OPTIONS`, the rate limit, metrics and the log follow from the table.
+ * Independent of ports. Methods, `OPTIONS`, the rate limit, metrics and the log follow from the table.
  */
 export abstract class HttpService<Exchange extends BaseExchange> implements RequestHandler {
   readonly metrics: Metrics;
@@ -85,17 +85,17 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     this.#log = parts.log ?? SILENT_LOG;
   }
 
-  /** What handlers are given. */
+  /** Creates the context passed to handlers. */
   protected abstract exchange(base: BaseExchange): Exchange;
 
-  /** The headers of every reply, beside its own. */
+  /** Headers added to every reply. */
   protected abstract headers(exchange: Exchange): ReplyHeaders;
 
   /**
-   * Answers a request of a server whose handlers take a `Request`: Hono, Bun, Deno, workers.
+   * Handles a web `Request`, for Hono, Bun, Deno and workers.
    *
-   * It need not be called as a method: `export default { fetch: service.fetch }`. Paths that are not
-   * of the service are answered with 404; see {@link publishes}.
+   * It is bound to the service: `export default { fetch: service.fetch }` works. Unknown paths get 404; see
+   * {@link publishes}.
    */
   readonly fetch: (request: Request, client?: FetchClient) => Promise<Response> = async (
     request,
@@ -111,25 +111,25 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     });
   };
 
-  /** Whether a request is for one of the paths of the service. */
+  /** Whether the service has the path of a request. */
   publishes(request: Request): boolean {
     return this.#match(this.open(webRequest(request))) !== undefined;
   }
 
   /**
-   * Answers a request of `node:http` if it is for one of the paths of the service; false, with nothing
-   * done, if it is not.
+   * Handles a request of `node:http` for one of the paths of the service; returns false, without side effects, for
+   * other paths.
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     return this.#handle(request, response, (exchange) => this.#match(exchange));
   }
 
-  /** Answers a request that nothing else answers: 404, or 400 where a path begins as one of ours. */
+  /** Handles a request that no other handler accepts: 404, or 400 with a hint for a similar path. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void {
     this.#handle(request, response, (exchange) => this.#unknown(exchange));
   }
 
-  /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
+  /** Serves only `/metrics` and `/health`, for a port without public access. */
   get monitoring(): RequestHandler {
     const { unknown } = this.#parts;
     return {
@@ -139,7 +139,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     };
   }
 
-  /** Answers over `node:http`, if there is something to answer with. */
+  /** Handles a request over `node:http` if `find` returns a match. */
   #handle(
     request: IncomingMessage,
     response: ServerResponse,
@@ -163,7 +163,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     return true;
   }
 
-  /** Everything about a request of a client but its match. */
+  /** Creates the exchange of a client's request, without its match. */
   protected open(request: HttpRequest): Exchange {
     const target = splitTarget(request.target);
     const client = this.#view(request, target.path);
@@ -177,9 +177,9 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     });
   }
 
-  /** Answers a GET of our own, from the same client. */
+  /** Handles an internal GET on behalf of the same client. */
   async #answerOf(request: HttpRequest, client: ClientView, target: string): Promise<unknown> {
-    const own: HttpRequest = {
+    const internal: HttpRequest = {
       method: "GET",
       target,
       headers: { accept: "application/json" },
@@ -189,14 +189,14 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
       isAborted: false,
       body: () => request.body(),
     };
-    const exchange = { ...this.open(own), client };
+    const exchange = { ...this.open(internal), client };
     const match = this.#router.match(target, "");
     const reply = await match?.routes.get("GET")?.answer(exchange, match.params);
     if (reply?.status !== 200 || typeof reply.body !== "string") return undefined;
     return JSON.parse(reply.body);
   }
 
-  /** How a client sees the service. What a proxy takes off comes before what it leaves. */
+  /** The client's view of the service. The prefix stripped by a proxy precedes the one it leaves. */
   #view(request: HttpRequest, path: string): ClientView {
     const view = this.#proxies.view(request);
     const { prefix } = this.#parts;
@@ -214,7 +214,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     );
   }
 
-  /** The whole reply to a request. */
+  /** The complete reply to a request. */
   async #reply(exchange: Exchange, match: Match<Exchange> | Problem): Promise<Reply> {
     try {
       return await this.#complete(exchange, await this.#routed(exchange, match));
@@ -244,13 +244,13 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     return similar.length === 0 ? unknown : badRequest(`write ${similar.join(" or ")}`);
   }
 
-  /** Servers other than `node:http` may not know the address. */
+  /** 0 if the address is unknown, as in some servers other than `node:http`. */
   #secondsToWait({ client: { address } }: Exchange): number {
     const seconds = address === "" ? 0 : (this.#parts.rateLimit?.take(address) ?? 0);
     return Math.ceil(seconds);
   }
 
-  /** Adds what every reply carries. */
+  /** Adds the common headers, and compresses. */
   #complete(exchange: Exchange, reply: Reply): Reply | Promise<Reply> {
     const { request } = exchange;
     const { body } = reply;
@@ -264,7 +264,7 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
     return compressedReply(request, { ...reply, headers });
   }
 
-  /** Tells browsers what pages of other sites may send. */
+  /** The reply to a CORS preflight request. */
   #preflight(allow: string): Reply {
     const headers = {
       Allow: allow,
@@ -296,16 +296,16 @@ export abstract class HttpService<Exchange extends BaseExchange> implements Requ
   }
 
   #noteFailure({ request }: Exchange, error: unknown): void {
-    // A client that goes away in the middle, or sends what cannot be read, is not our fault.
+    // Disconnects and unreadable input are not server errors.
     if (request.isAborted || error instanceof ClientFault) return;
     this.#log.event("error", "request failed", { target: request.target, reason: stackOf(error) });
   }
 }
 
 /**
- * What a handler throws about a request that it cannot understand, as a reply; other errors are thrown on.
+ * Turns an error of a handler about an invalid request into a 400 reply; rethrows other errors.
  *
- * @param code of such errors; default any of ours.
+ * @param code the code of such errors; default any `MementoMapError`.
  */
 export function requestFault(error: unknown, code?: MementoMapError["code"]): Reply {
   if (isMementoMapError(error) && (code ?? error.code) === error.code)
@@ -317,7 +317,7 @@ function tooManyRequests(seconds: number): Problem {
   return {
     status: 429,
     title: "Too many requests",
-    detail: `too many requests from your address; wait ${seconds} s`,
+    detail: `too many requests from your address; retry in ${seconds} s`,
     headers: { "Retry-After": String(seconds) },
   };
 }

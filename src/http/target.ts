@@ -1,11 +1,11 @@
-/** A request target in its parts, as sent: nothing is decoded or collapsed. */
+/** The parts of a request target as sent: not decoded or normalized. */
 export interface Target {
   readonly path: string;
-  /** What follows the first `?`; empty when there is none. */
+  /** The text after the first `?`; empty if there is none. */
   readonly query: string;
 }
 
-/** A request target without the scheme and host of the absolute form that proxies send. */
+/** The request target without scheme and host, which proxies send (absolute form). */
 export function originForm(raw: string): string {
   const target = raw.startsWith("/") ? raw : raw.replace(/^https?:\/\/[^/?]*/i, "");
   return target.startsWith("/") ? target : `/${target}`;
@@ -14,7 +14,7 @@ export function originForm(raw: string): string {
 /**
  * Splits a request target.
  *
- * `new URL()` would collapse `/../`, encode quotes, and so change a URI that is looked up.
+ * `new URL()` would collapse `/../` and encode quotes, and so change a URI to look up.
  */
 export function splitTarget(raw: string): Target {
   const target = originForm(raw);
@@ -23,13 +23,13 @@ export function splitTarget(raw: string): Target {
   return { path, query: mark === -1 ? "" : target.slice(mark + 1) };
 }
 
-/** `x/y/` → `/x/y`; the root of all is nothing. */
+/** `x/y/` → `/x/y`; `/` → empty. */
 export function pathPrefix(path: string = ""): string {
   const inner = path.replaceAll(/^\/+|(?<!\/)\/+$/g, "");
   return inner === "" ? "" : `/${inner}`;
 }
 
-/** What a lookup is asked for in the query of its target. */
+/** The query parameters of a lookup. */
 export interface LookupQuery {
   /** The URI as sent; undefined when there is no `url=`. */
   readonly url: string | undefined;
@@ -39,10 +39,11 @@ export interface LookupQuery {
 }
 
 /**
- * Reads `at=…&map=…&url=URI`. The URI is the raw rest of the target, so `url=` comes last.
+ * Parses `at=…&map=…&url=URI`. The URI is the raw rest of the target, so `url=` comes last.
  *
- * A URI whose scheme is followed by `%3A` was encoded as a form field is, as many HTTP libraries
- * do: it is decoded once. No URI that was sent as it is begins like that.
+ * A URI whose scheme is followed by `%3A` was form-encoded, as many HTTP libraries do, and is decoded once. No
+ * raw URI
+ * begins like that.
  */
 export function lookupQuery(query: string): LookupQuery {
   const found = /(?:^|&)url=/.exec(query);
@@ -61,12 +62,12 @@ function asSent(url: string): string {
   return /^[a-z][a-z0-9+.-]*%3A/i.test(url) ? formDecoded(url) : url;
 }
 
-/** A form field decoded; an invalid encoding stays as it is. */
+/** Decodes a form field; invalid escapes are left unchanged. */
 function formDecoded(text: string): string {
   return new URLSearchParams(`x=${text.replaceAll("&", "%26")}`).get("x") ?? text;
 }
 
-/** The number in `page=N`; undefined without one, NaN when it is not a page number. */
+/** The number in `page=N`; undefined if absent, NaN if not a page number. */
 export function pageNumber(query: string): number | undefined {
   const text = new URLSearchParams(query).get("page");
   if (text === null) return undefined;

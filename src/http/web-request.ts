@@ -2,8 +2,9 @@ import { bodyChunks } from "./http-client.ts";
 import { type HttpRequest, isWhole, type Reply } from "./reply.ts";
 
 /**
- * What servers other than `node:http` tell about a client beside its `Request`: an address, Bun's server,
- * or what Deno says about the connection. Without an address requests count towards no rate limit.
+ * What servers other than `node:http` pass besides the `Request`: an address, Bun's server, or Deno's connection
+ * info.
+ * Without an address, requests are not rate limited.
  */
 export interface FetchClient {
   /** The address of the connection. */
@@ -13,12 +14,12 @@ export interface FetchClient {
 }
 
 function addressOf(request: Request, client: FetchClient): string {
-  // Bun's server has an `address` too: where it listens.
+  // Bun's server also has an `address`: its listening address.
   if (typeof client.requestIP === "function") return client.requestIP(request)?.address ?? "";
   return typeof client.address === "string" ? client.address : (client.remoteAddr?.hostname ?? "");
 }
 
-/** A `Request` as servers of the web platform give it to their handlers. */
+/** Adapts a `Request` of the web platform. */
 export function webRequest(request: Request, client: FetchClient = {}): HttpRequest {
   const [, scheme = "", host = "", target = ""] = WEB_URL.exec(request.url) ?? [];
   return {
@@ -35,20 +36,20 @@ export function webRequest(request: Request, client: FetchClient = {}): HttpRequ
   };
 }
 
-/** Scheme, host, and path with query. A fragment is not part of what is asked for. */
+/** Scheme, host, and path with query, without the fragment. */
 const WEB_URL = /^(https?):\/\/([^/?#]*)([^#]*)/i;
 
-/** How the sending of a `Response` ended. */
+/** The outcome of sending a `Response`. */
 export interface Sent {
   readonly bytes: number;
-  /** What the body failed with. */
+  /** The error of a failed body. */
   readonly error?: unknown;
 }
 
 /**
- * Makes a `Response` of a reply. `onEnd` is called once its body has been read, or will not be.
+ * Converts a reply to a `Response`. `onEnd` is called once its body has been read or abandoned.
  *
- * Holds one chunk, which is read when the server asks for it.
+ * Holds one chunk, read on demand.
  */
 export function webResponse(reply: Reply, onEnd: (sent: Sent) => void): Response {
   const { status, headers, body, release } = reply;

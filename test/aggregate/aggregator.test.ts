@@ -297,7 +297,7 @@ describe("Aggregator.timeGate", () => {
 
   it("asks for no TimeMap where the archive cannot be reached", async () => {
     const { aggregator, requests } = aggregatorOf(["a"], () => {
-      throw new MementoMapError("MM_HTTP", "nobody listens there", { reason: "connect" });
+      throw new MementoMapError("MM_HTTP", "connection refused", { reason: "connect" });
     });
     const aggregation = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect(aggregation.outcomes).toMatchObject([{ result: "error", failure: "connect" }]);

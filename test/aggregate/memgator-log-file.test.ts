@@ -29,7 +29,7 @@ describe("MemgatorLogFile", () => {
     file.began(one);
     file.answered(one, outcome({ result: "hit", mementos: 42, archive: ia }));
     file.answered(one, outcome({ result: "miss", archive: archive("loc") }));
-    const fault = "no whole answer\nwithin 60 s";
+    const fault = "no complete response\nwithin 60 s";
     file.answered(
       one,
       outcome({ result: "error", status: undefined, fault, archive: archive("pt") }),
@@ -65,7 +65,7 @@ describe("MemgatorLogFile", () => {
       fetched("loc", "Response error in Archive loc, Status: 404"),
       `INFO: ${stamp} loc => Response error: 404`,
       fetched("pt", "Network error in Archive pt"),
-      `ERROR: ${stamp} main.go:0: pt => Network error: no whole answer within 60 s`,
+      `ERROR: ${stamp} main.go:0: pt => Network error: no complete response within 60 s`,
       event(all, "aggregate", sorted, "answer", "end"),
       event("SESSION", "timemap", "Complete session - Duration: 1.235s", "start", "end"),
       `INFO: ${stamp} Total Mementos: 42 in 1.235s`,

@@ -65,11 +65,13 @@ describe.skipIf(process.platform === "win32")("archives behind TLS", () => {
     expect(Object.fromEntries(about.archives.map((each) => [each.id, each.lastFailure]))).toEqual({
       good: null,
       plain: null,
-      expired: "its certificate has expired",
-      early: "its certificate is not valid yet",
-      "other-host": "its certificate is for another host",
-      unknown: expect.stringMatching(/^its certificate is signed by nobody who is trusted/),
-      "no-tls": expect.stringMatching(/^no secure connection could be made \(/),
+      expired: "the server's certificate has expired",
+      early: "the server's certificate is not valid yet",
+      "other-host": "the server's certificate is for another host",
+      unknown: expect.stringMatching(
+        /^the server's certificate is not signed by a trusted authority/,
+      ),
+      "no-tls": expect.stringMatching(/^TLS handshake failed \(/),
     });
     expect(failing.flatMap(({ requests }) => requests)).toEqual([]);
 
@@ -118,6 +120,6 @@ describe.skipIf(process.platform === "win32")("archives behind TLS", () => {
     expect(good.requests).toEqual([]);
     await expect
       .poll(() => service.said())
-      .toMatch(/"no new map".*signed by nobody who is trusted/);
+      .toMatch(/"no new map".*not signed by a trusted authority/);
   });
 });

@@ -191,6 +191,6 @@ describe.skipIf(process.platform === "win32")("aggregate --serve --workers 2", (
     const argv = ["aggregate", "--serve", "--workers", "3", "-a", list, "--port", port];
     const { code, stdout, stderr } = await spawnCli(argv).done;
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^mementomap: .*another process listens on this port.*\[MM_IO\]\n$/);
+    expect(stderr).toMatch(/^mementomap: .*the port is in use by another process.*\[MM_IO\]\n$/);
   });
 });

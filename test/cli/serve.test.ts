@@ -110,7 +110,7 @@ describe("serve", () => {
     const { port } = server.address() as AddressInfo;
     const taken = await runCli(["serve", mapFile(), "--port", String(port)]);
     expect(taken).toMatchObject({ code: 2 });
-    expect(taken.stderr).toContain("another process listens on this port");
+    expect(taken.stderr).toContain("the port is in use by another process");
   });
 
   it("refuses an address that is not of this machine", async () => {

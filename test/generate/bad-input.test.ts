@@ -223,7 +223,7 @@ describe("places that cannot be written to", () => {
           `the folder ${join(world.folder, "none")} does not exist; create it first`,
         ],
         [world.folder, "is a directory; name a file"],
-        [join(input, "out"), "a part of the path is not a folder; check the path"],
+        [join(input, "out"), "a component of the path is not a folder; check the path"],
       ] as const) {
         expect(await runCli([command, input, "-o", target])).toEqual({
           code: 2,
@@ -254,7 +254,7 @@ describe("places that cannot be written to", () => {
         expect(result).toEqual({
           code: 2,
           stdout: "",
-          stderr: `mementomap: ${target}: permission denied; check who may read or write it [MM_IO]\n`,
+          stderr: `mementomap: ${target}: permission denied; check the file permissions [MM_IO]\n`,
         });
         expect(world.names()).toEqual(["input", "scratch"]);
       }

@@ -78,7 +78,7 @@ describe("harvestIndex", () => {
     expect(retries).toEqual([
       "the server answered 429 Too Many Requests",
       "the server answered 503 Service Unavailable",
-      "the connection was cut before the end",
+      "the connection was closed before the response was complete",
     ]);
   });
 
@@ -95,8 +95,8 @@ describe("harvestIndex", () => {
       onRetry: (reason) => void retries.push(reason),
     });
     expect(text()).toBe(ALL);
-    expect(retries).toContain("no answer within 0.3 s");
-    expect(retries).toContain("nothing was sent for 0.3 s");
+    expect(retries).toContain("no response within 0.3 s");
+    expect(retries).toContain("no data received for 0.3 s");
   });
 
   it("goes on behind the last whole page when it is begun again", async () => {

@@ -104,7 +104,7 @@ describe("PoliteClient", () => {
       const location = request.url === "/" ? "/there" : other;
       response.writeHead(302, { location }).end();
     });
-    await expect(answerOf(server.url)).rejects.toThrow("it leads to 127.0.0.1");
+    await expect(answerOf(server.url)).rejects.toThrow("private address 127.0.0.1");
     expect(server.requests).toHaveLength(2);
     expect(await answerOf(server.url, { ...FAST, allowsPrivate: true })).toEqual(["answer", true]);
   });
@@ -138,7 +138,7 @@ describe("PoliteClient", () => {
       const proxy = await forwardProxy({}, "me:secret");
       const proxies = ProxySettings.of({ ALL_PROXY: `http://me:wrong@${proxy.address}` });
       await expect(answerOf(url, { ...FAST, proxies })).rejects.toThrow(
-        `the proxy http://${proxy.address} wants to know who asks; write http://USER:PASSWORD@HOST:PORT`,
+        `the proxy http://${proxy.address} requires authentication; write http://USER:PASSWORD@HOST:PORT`,
       );
       expect(proxy.requests).toHaveLength(1);
     },

@@ -80,7 +80,7 @@ describe("an answer", () => {
     };
     await expect(read()).rejects.toMatchObject({
       code: "MM_HTTP",
-      message: "the connection was cut before the end",
+      message: "the connection was closed before the response was complete",
       position: { source: `${origin}/` },
     });
     expect(bytes).toBe(300_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeRange, type Representation } from "../../src/http/reply.ts";
+import { evaluateRange, type Representation } from "../../src/http/reply.ts";
 
 // All that is looked at.
 const found = { body: { size: 1000 } } as unknown as Representation;
@@ -22,11 +22,11 @@ describe("Range", () => {
     ["bytes=--1", "whole"],
     [`bytes=${"9".repeat(50)}-`, "whole"],
   ])("reads %j", (range, expected) => {
-    expect(judgeRange({ range }, found)).toEqual(expected);
+    expect(evaluateRange({ range }, found)).toEqual(expected);
   });
 
   it("ignores a header that is too long, in linear time", () => {
     const range = `bytes=1-${" ".repeat(60_000)}x`;
-    expect(judgeRange({ range }, found)).toBe("whole");
+    expect(evaluateRange({ range }, found)).toBe("whole");
   });
 });

@@ -31,8 +31,8 @@ describe("where a redirect leads", () => {
   });
 
   it.each([
-    ["https://a.example/b", "http://a.example/b", /from https to .*tamper/],
-    ["https://a.example/b", "HTTP://a.example/b", /from https to .*tamper/],
+    ["https://a.example/b", "http://a.example/b", /insecure redirect from https to/],
+    ["https://a.example/b", "HTTP://a.example/b", /insecure redirect from https to/],
     ["http://a.example/b", "http://me:secret@c.example/", /c\.example" with a user name$/],
     ["http://a.example/b", "//me@c.example/", /with a user name/],
     ["http://a.example/b", "http://", /not a web address/],
@@ -51,10 +51,10 @@ describe("where a redirect leads", () => {
   it("is refused in a circle and after too many", () => {
     const trail = new RedirectTrail();
     expect(trail.follow("http://a/1", "2")).toBe("http://a/2");
-    expect(() => trail.follow("http://a/2", "1")).toThrow("in a circle");
+    expect(() => trail.follow("http://a/2", "1")).toThrow("redirect loop");
     const long = new RedirectTrail();
     for (let i = 1; i <= 5; i++) long.follow(`http://a/${i}`, `${i + 1}`);
-    expect(() => long.follow("http://a/6", "7")).toThrow("more than 5 times");
+    expect(() => long.follow("http://a/6", "7")).toThrow("more than 5 redirects");
   });
 });
 

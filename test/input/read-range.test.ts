@@ -21,7 +21,7 @@ describe("a file that is cut short while it is read", () => {
     expect(() => [...rangeChunks(task, Buffer.alloc(1 << 16))]).toThrow(
       expect.objectContaining({
         code: "MM_IO",
-        message: expect.stringMatching(/^became shorter while it was read/),
+        message: expect.stringMatching(/^the file was truncated while it was read/),
         position: { source: path },
       }),
     );

@@ -4,7 +4,7 @@ import { type ByteSource, sourceChunks } from "../../bytes/byte-source.ts";
 import {
   badRequest,
   etagOf,
-  judgeConditions,
+  evaluateConditions,
   notFound,
   type Problem,
   problemReply,
@@ -178,7 +178,7 @@ async function jsonReply(
     "Last-Modified": found.lastModified.toUTCString(),
     "Cache-Control": cacheControl,
   };
-  const outcome = maps.length === 0 ? "send" : judgeConditions(headers, found);
+  const outcome = maps.length === 0 ? "send" : evaluateConditions(headers, found);
   if (outcome === "not-modified") return { status: 304, headers: about };
   if (outcome === "precondition-failed") {
     const detail = "a map has changed; ask without a condition";

@@ -183,7 +183,7 @@ describe("an ask", () => {
 });
 
 describe("the circuit breaker", () => {
-  const down = new MementoMapError("MM_HTTP", "nobody listens there", { reason: "connect" });
+  const down = new MementoMapError("MM_HTTP", "connection refused", { reason: "connect" });
 
   it("opens after failures in a row, for longer each time, and closes by one probe", async () => {
     let isDown = true;

@@ -194,7 +194,7 @@ describe("fetchMap", () => {
     // With pauses of 10 s, so that a second try would be seen.
     const options = { retryDelayMs: 20_000, isDirect: true };
     await expect(fetchMap(url, targetFile(), options)).rejects.toThrow(
-      "its certificate is signed by nobody who is trusted",
+      "the server's certificate is not signed by a trusted authority",
     );
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
