@@ -1,4 +1,4 @@
-/** Every code this package can raise. `docs/errors.md` has an entry for each; a test checks it. */
+/** All error codes of this package. `docs/errors.md` has an entry for each; a test checks it. */
 export const ERROR_CODES = [
   "MM_USAGE",
   "MM_BUDGET",
@@ -24,26 +24,27 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Where in an input a fault was found. */
+/** The location of an error in an input. */
 export interface Position {
-  /** The name of the file, `stdin`, or another source. */
+  /** A file name, `stdin`, or another source. */
   readonly source: string;
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly line?: number | undefined;
 }
 
 export interface ErrorDetails {
   readonly position?: Position | undefined;
   readonly cause?: unknown;
-  /** A stable word that says more than the code, where a code has several causes. */
+  /** A stable identifier for the cause, where a code has several. */
   readonly reason?: string | undefined;
 }
 
 /**
  * The one error class of the package.
  *
- * Callers branch on `code`, never on the message. Messages are lower case, name the value, and say
- * what was expected or what to do.
+ * Callers must branch on `code`, never on the message. Messages are in lower case, contain the value, and state
+ * what was
+ * expected or how to fix it.
  *
  * @example
  * ```ts
@@ -63,7 +64,7 @@ export class MementoMapError extends Error {
   override readonly name = "MementoMapError";
   readonly code: ErrorCode;
   readonly position: Position | undefined;
-  /** Set for faults of servers: `timeout`, `reset`, `bad-encoding`; see `FAILURE_REASONS`. */
+  /** Set for server errors: `timeout`, `reset`, `bad-encoding`; see `FAILURE_REASONS`. */
   readonly reason: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -82,25 +83,25 @@ export class MementoMapError extends Error {
     return `${place}${this.message} [${this.code}]`;
   }
 
-  /** The same fault with a position, for code that learns the place later than the fault. */
+  /** The same error with a position, for callers that know the position when the thrower does not. */
   at(position: Position): MementoMapError {
     const { cause, reason } = this;
     return new MementoMapError(this.code, this.message, { position, cause, reason });
   }
 }
 
-/** The error about an input that is damaged, or is something else than expected. */
+/** The error for a damaged or unexpected input. */
 export function badInput(source: string, message: string, cause?: unknown): MementoMapError {
   return new MementoMapError("MM_BAD_INPUT", message, { position: { source }, cause });
 }
 
-/** The error about an input that is larger than allowed. */
+/** The error for an input over a limit. */
 export function overLimit(source: string, message: string, cause?: unknown): MementoMapError {
   return new MementoMapError("MM_LIMIT", message, { position: { source }, cause });
 }
 
 /**
- * Whether a caught value is one of ours; works across copies of the package.
+ * Whether a caught value is a `MementoMapError`; works across copies of the package.
  *
  * @example
  * ```ts
@@ -118,7 +119,7 @@ export function isMementoMapError(error: unknown): error is MementoMapError {
   return error instanceof Error && error.name === "MementoMapError" && "code" in error;
 }
 
-/** Runs `read`, whose faults get the place, which it does not know. */
+/** Runs `read` and adds the position to its errors. */
 export function located<T>(position: Position, read: () => T): T {
   try {
     return read();
@@ -127,7 +128,7 @@ export function located<T>(position: Position, read: () => T): T {
   }
 }
 
-/** Shows untrusted text in a message: quoted, escaped, and cut to a readable length. */
+/** Quotes untrusted text for a message: escaped and truncated. */
 export function quote(text: string, maxLength: number = 80): string {
   const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return JSON.stringify(shown).replaceAll(
@@ -136,13 +137,13 @@ export function quote(text: string, maxLength: number = 80): string {
   );
 }
 
-/** C1 controls, which terminals obey, and marks that change the direction of text. */
+/** C1 controls, which terminals interpret, and bidirectional formatting characters. */
 const HIDDEN_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** As messages say how to write an address with both. */
+/** The placeholder used in messages. */
 const PLACEHOLDER = "USER:PASSWORD@";
 
-/** A text with addresses, without the user names and passwords in them. */
+/** Removes user names and passwords from URLs in a text. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/\b(https?:\/\/)([^\s/@]*@)/gi, (address, scheme: string, user) =>
     user === PLACEHOLDER ? address : scheme,
@@ -150,8 +151,9 @@ export function withoutCredentials(text: string): string {
 }
 
 /**
- * The error to log for what should not have happened, where work goes on: nobody awaits a timer, and
- * what it throws would end the process. What says itself what is wrong is no bug: a full disk, for one.
+ * Turns an unexpected error into one to log where work continues, such as in timers, whose errors would end the
+ * process.
+ * A `MementoMapError`, such as a full disk, is not a bug and is returned unchanged.
  */
 export function internalFault(error: unknown, code: ErrorCode): MementoMapError {
   if (isMementoMapError(error)) return error;
@@ -164,10 +166,10 @@ export function internalFault(error: unknown, code: ErrorCode): MementoMapError 
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "no such file or folder; check the path",
-  ENOTDIR: "a part of the path is not a folder; check the path",
+  ENOTDIR: "a component of the path is not a folder; check the path",
   EISDIR: "is a directory; name a file",
-  EACCES: "permission denied; check who may read or write it",
-  EPERM: "operation not permitted; check who may read or write it",
+  EACCES: "permission denied; check the file permissions",
+  EPERM: "operation not permitted; check the file permissions",
   EROFS: "the file system is read-only; choose another place",
   ENOSPC: "no space left on the device; free some or choose another place",
   EDQUOT: "disk quota exceeded; free some space or choose another place",
@@ -176,7 +178,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long for the file system; choose a shorter one",
   EFBIG:
     "the file would be larger than allowed; raise the limit (ulimit -f) or choose another place",
-  EEXIST: "already exists and is something else; choose another name",
+  EEXIST: "already exists with another type; choose another name",
   ELOOP: "too many symbolic links in the path",
   EIO: "the device reported an error",
 };
@@ -194,15 +196,17 @@ export function ioError(error: unknown, path: string): MementoMapError {
   return new MementoMapError("MM_IO", explanation, { position: { source: path }, cause: error });
 }
 
-/** The error about a file that is cut while it is read: it must not look like one that ended. */
+/** The error for a file truncated while it is read, which must not look like its end. */
 export function becameShorter(source: string): MementoMapError {
-  const message = "became shorter while it was read; try again when no program writes to it";
+  const message =
+    "the file was truncated while it was read; try again when no program writes to it";
   return new MementoMapError("MM_IO", message, { position: { source } });
 }
 
 /**
- * {@link ioError} of a failed system call, an error of the package as it is, and undefined for any
- * other, which is a bug: for callers that go on after faults that any machine can have.
+ * {@link ioError} for a failed system call, a `MementoMapError` unchanged, and undefined for any other error,
+ * which is a
+ * bug: for callers that continue after operational errors.
  */
 export function foreseenError(error: unknown, path: string): MementoMapError | undefined {
   const isForeseen = isMementoMapError(error) || systemCode(error) !== undefined;
@@ -215,7 +219,7 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** What was thrown, as an error, whatever it was. */
+/** Converts any thrown value to an `Error`. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -1,19 +1,19 @@
-// How numbers, sizes, durations and names are written for people: in the terminal, in reports, on pages.
+// Formats numbers, sizes, durations and names for display in the terminal, in reports and on pages.
 
-/** The width that every terminal shows without breaking lines. */
+/** The standard terminal width. */
 export const TEXT_WIDTH = 80;
 
-/** Shows a count with thousands set apart: `3,900,000`. */
+/** Formats a count with thousands separators: `3,900,000`. */
 export function formatCount(count: number | string): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Shows how many there are of something: `1 page`, `1,200 pages`, `2 searches`. */
+/** Formats a count with its noun: `1 page`, `1,200 pages`, `2 searches`. */
 export function formatAmount(count: number, one: string, several: string = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : several}`;
 }
 
-/** Shows a number with fixed decimals and thousands separators. */
+/** Formats a number with fixed decimals and thousands separators. */
 export function formatDecimal(value: number, decimals: number): string {
   const [whole, ...fraction] = value.toFixed(decimals).split(".");
   return [formatCount(Number(whole)), ...fraction].join(".");
@@ -21,7 +21,7 @@ export function formatDecimal(value: number, decimals: number): string {
 
 const UNITS = ["", "K", "M", "B", "T"];
 
-/** Shows a count in short, as the paper's figures do: `1.1K`, `5.8M`, `2B`. */
+/** Abbreviates a count, like the paper's figures: `1.1K`, `5.8M`, `2B`. */
 export function formatShort(value: number): string {
   let rest = value;
   let unit = 0;
@@ -34,17 +34,17 @@ export function formatShort(value: number): string {
   return `${Number(text)}${UNITS[unit] ?? ""}`;
 }
 
-/** Shows a share as percents, without the sign: `61.42`. */
+/** Formats a ratio as a percentage without the sign: `61.42`. */
 export function formatPercent(share: number, decimals: number = 2): string {
   return (share * 100).toFixed(decimals);
 }
 
-/** Shows a share as percents in short, with the sign: `61.4 %`, `5 %`. */
+/** Formats a ratio as a short percentage with the sign: `61.4 %`, `5 %`. */
 export function shortPercent(share: number): string {
   return `${Number((share * 100).toFixed(1))} %`;
 }
 
-/** A number of bytes, in SI units: `812 B`, `64.0 kB`, `1.1 GB`. */
+/** Formats a number of bytes in SI units: `812 B`, `64.0 kB`, `1.1 GB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let value = bytes;
@@ -56,7 +56,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** A duration: `0.8 s`, `2 min 5 s`, `1 h 3 min`. */
+/** Formats a duration: `0.8 s`, `2 min 5 s`, `1 h 3 min`. */
 export function formatDuration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
@@ -70,16 +70,16 @@ export function formatRate(count: number, ms: number): string {
   return `${formatCount(Math.round((count / ms) * 1000))}/s`;
 }
 
-/** YYYYMMDDhhmmss as a date: `2014-03-01`; other texts stay as they are. */
+/** Formats YYYYMMDDhhmmss as a date: `2014-03-01`; other texts are returned unchanged. */
 export function formatDate(datetime: string): string {
   const match = /^(\d{4})(\d\d)(\d\d)\d{6}$/.exec(datetime);
   return match === null ? datetime : `${match[1]}-${match[2]}-${match[3]}`;
 }
 
-/** A law of two parameters goes through two points, and close to any three. */
+/** A fit with two parameters passes through any two points, and close to any three. */
 export const MIN_FIT_POINTS = 4;
 
-/** How well a law fits: `R2 0.998`; or that there are too few points. */
+/** The goodness of a fit: `R2 0.998`; or that there are too few points. */
 export function fitQuality(
   { r2, points }: { readonly r2: number; readonly points: number },
   name: string = "R2",
@@ -89,12 +89,12 @@ export function fitQuality(
     : `${name} ${r2.toFixed(3)}`;
 }
 
-/** `Mementos` as `mementos`; names with more capitals, such as `TLD`, stay as they are. */
+/** `Mementos` → `mementos`; names with more capitals, such as `TLD`, are unchanged. */
 export function lowerCase(name: string): string {
   return /.\p{Lu}/u.test(name) ? name : name.toLowerCase();
 }
 
-/** Breaks a text at blanks into lines of at most `width` characters. */
+/** Wraps a text at blanks into lines of at most `width` characters. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -105,7 +105,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Cuts the middle out of a text: `com,example)/very…long.gif`. */
+/** Truncates a text in the middle: `com,example)/very…long.gif`. */
 export function shortened(text: string, length: number): string {
   const shown = text.replaceAll(/\p{Cc}/gu, "?");
   if (shown.length <= length) return shown;

@@ -1,14 +1,15 @@
 import { isMementoMapError, MementoMapError } from "./errors.ts";
 
-/** What tells that work is not wanted any more: an `AbortSignal`, or something lighter. */
+/** An abort state: an `AbortSignal`, or something lighter. */
 export interface AbortState {
   readonly aborted: boolean;
   readonly reason?: unknown;
 }
 
 /**
- * The error of work that an aborted signal has ended: the reason of the signal if it is an error of
- * this package, otherwise `MM_INTERRUPTED` with the reason as its cause.
+ * The error for aborted work: the reason of the signal if it is an error of this package, otherwise
+ * `MM_INTERRUPTED` with
+ * the reason as its cause.
  */
 export function interruption({ reason }: Pick<AbortState, "reason">): MementoMapError {
   if (isMementoMapError(reason)) return reason;
@@ -16,14 +17,14 @@ export function interruption({ reason }: Pick<AbortState, "reason">): MementoMap
   return new MementoMapError("MM_INTERRUPTED", `the signal was aborted${why}`, { cause: reason });
 }
 
-/** @throws MM_INTERRUPTED where a signal is aborted. */
+/** @throws MM_INTERRUPTED if the signal is aborted. */
 export function checkSignal(signal: AbortState | undefined): void {
   if (signal?.aborted === true) throw interruption(signal);
 }
 
 /**
- * Does work that a signal may end. Whatever the work throws once the signal is aborted, such as the
- * `AbortError` of a part that knows the signal too, the caller gets one error.
+ * Runs work that a signal may abort. Once the signal is aborted, any error of the work, such as an `AbortError`, is
+ * replaced by one error.
  *
  * @throws MM_INTERRUPTED
  */
@@ -41,7 +42,7 @@ export async function interruptible<T>(
 }
 
 /**
- * The same chunks until a signal is aborted.
+ * Yields the chunks unchanged until a signal is aborted.
  *
  * @throws MM_INTERRUPTED
  */
@@ -62,23 +63,22 @@ export async function* interruptibleChunks<T>(
   checkSignal(signal);
 }
 
-/** What may stop a function. */
+/** Options of functions that can be aborted. */
 export interface SignalOption {
-  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  /** Aborts the work with MM_INTERRUPTED. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What may stop a function before its end. */
+/** Options of functions that can be interrupted. */
 export interface InterruptOptions extends SignalOption {
-  /** As `signal`, and it knows what must not be left behind when the process ends. */
+  /** Like `signal`, and also runs clean-ups when the process exits. */
   readonly interrupt?: Interrupt | undefined;
 }
 
 /**
- * One place that knows whether the user wants to stop, and what must not be left behind.
+ * An abort signal combined with clean-ups, such as removing temporary files.
  *
- * Clean-ups are synchronous, so that they also run where nothing can be awaited any more. Each is
- * run at most once.
+ * Clean-ups are synchronous, so that they also run during process exit. Each runs at most once.
  */
 export class Interrupt {
   readonly #controller = new AbortController();
@@ -89,7 +89,7 @@ export class Interrupt {
     return this.#controller.signal;
   }
 
-  /** Registers a clean-up; the function returned takes it back. */
+  /** Registers a clean-up; returns a function that unregisters it. */
   onCleanUp(cleanUp: () => void): () => void {
     this.#cleanups.add(cleanUp);
     return () => {
@@ -97,15 +97,15 @@ export class Interrupt {
     };
   }
 
-  /** Asks everything to stop. `by` names the reason, such as `SIGINT`. */
+  /** Aborts the signal. `by` is the cause, such as `SIGINT`. */
   trigger(by: string): void {
     this.#stop(new MementoMapError("MM_INTERRUPTED", `stopped by ${by}`));
   }
 
   /**
-   * Runs work that a signal may stop, and an interrupt of the caller as well.
+   * Runs work that either a signal or the caller's interrupt may abort.
    *
-   * @throws MM_INTERRUPTED when one of them did; what the work throws.
+   * @throws MM_INTERRUPTED if one of them did; errors of the work.
    */
   static async during<T>(
     { signal, interrupt }: InterruptOptions,
@@ -130,7 +130,7 @@ export class Interrupt {
     this.#controller.abort(reason);
   }
 
-  /** Runs what is registered, newest first. Every one runs, even when another fails. */
+  /** Runs all clean-ups, newest first, even if some fail. */
   cleanUp(): void {
     const failures: unknown[] = [];
     for (const cleanUp of [...this.#cleanups].reverse()) {

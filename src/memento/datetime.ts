@@ -1,29 +1,30 @@
 import { MementoMapError, quote } from "../errors.ts";
 
 /*
- * A datetime is the fourteen digits of YYYYMMDDhhmmss in UTC as one number, 20080409203051: exact,
- * ordered like the time itself, and half the size of an object.
+ * A datetime is the fourteen digits of YYYYMMDDhhmmss in UTC as one number, 20080409203051: exact, in
+ * chronological order,
+ * and half the size of an object.
  */
 
-/** As HTTP dates name them. */
+/** The names in HTTP dates. */
 const MONTHS: readonly string[] = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 const WEEKDAYS: readonly string[] = "Sun Mon Tue Wed Thu Fri Sat".split(" ");
 
 const MS_OF_400_YEARS = 146_097 * 86_400_000;
 
-/** Milliseconds since 1970 of a datetime. */
+/** Converts a datetime to milliseconds since 1970. */
 export function epochMs(datetime: number): number {
   const clock = datetime % 1e6;
   const date = Math.floor(datetime / 1e6);
   const year = Math.floor(date / 10_000);
   const month = (Math.floor(date / 100) % 100) - 1;
   const [hour, minute] = [Math.floor(clock / 1e4), Math.floor(clock / 100) % 100];
-  // Years up to 99 would be those of the twentieth century; the calendar repeats itself after 400 years.
+  // `Date.UTC` reads years up to 99 as 19xx; the calendar repeats every 400 years.
   const ms = Date.UTC(year + 400, month, date % 100, hour, minute, clock % 100);
   return ms - MS_OF_400_YEARS;
 }
 
-/** The datetime of a time in milliseconds since 1970, which are cut to whole seconds. */
+/** Converts milliseconds since 1970 to a datetime, truncated to whole seconds. */
 export function datetimeOfEpochMs(ms: number): number {
   const time = new Date(ms);
   const date = time.getUTCFullYear() * 10_000 + (time.getUTCMonth() + 1) * 100 + time.getUTCDate();
@@ -31,7 +32,7 @@ export function datetimeOfEpochMs(ms: number): number {
   return date * 1e6 + clock;
 }
 
-/** Fourteen digits, also of years before 1000. */
+/** Fourteen digits, padded for years before 1000. */
 export function formatDatetime(datetime: number): string {
   return String(datetime).padStart(14, "0");
 }
@@ -54,17 +55,17 @@ function clockOf(digits: string): string {
   return `${digits.slice(8, 10)}:${digits.slice(10, 12)}:${digits.slice(12)}`;
 }
 
-/** An RFC 1123 date with its liberties: one digit of a day, no weekday, no seconds, a zone. */
+/** An RFC 1123 date with common variations: one-digit day, no weekday, no seconds, a zone. */
 const LOOSE_DATE =
   /^(?:[a-z]+,?\s*)?(\d{1,2})[ -]([a-z]{3})[a-z]*[ -](\d{4}),?\s+(\d\d?):(\d\d)(?::(\d\d))?\s*(?:GMT|UTC?|Z|([+-])(\d\d):?(\d\d))?$/i;
 
-/** RFC 3339 and its ISO 8601 relatives; with no zone it is UTC, as everywhere in Memento. */
+/** RFC 3339 and similar ISO 8601 forms; UTC if there is no zone, as everywhere in Memento. */
 const ISO_DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*(?:Z|([+-])(\d\d):?(\d\d))?$/i;
 
 /**
- * Reads a datetime as archives write it: RFC 1123 and what is meant as such, RFC 3339, or fourteen
- * digits. `undefined` for anything else, and for times that do not exist.
+ * Parses a datetime as archives write it: RFC 1123 and its variations, RFC 3339, or fourteen digits. `undefined` for
+ * anything else and for nonexistent times.
  */
 export function tryParseDatetime(text: string): number | undefined {
   const trimmed = text.trim();
@@ -95,16 +96,16 @@ function toUtc(
   return utc >= 0 && utc < 1e14 ? utc : undefined;
 }
 
-/** A datetime, or undefined where there is no such time, as on 31 April. */
+/** The datetime, or undefined if it does not exist, such as 31 April. */
 function ifExists(datetime: number): number | undefined {
   return datetimeOfEpochMs(epochMs(datetime)) === datetime ? datetime : undefined;
 }
 
 /**
- * Reads `YYYY[MM[DD[hh[mm[ss]]]]]`; what is missing is the first of its kind, so that `2008` is the
- * beginning of that year.
+ * Parses `YYYY[MM[DD[hh[mm[ss]]]]]`; missing fields get their first value, so that `2008` is the beginning of
+ * that year.
  *
- * @throws MM_BAD_INPUT for other text and times that do not exist.
+ * @throws MM_BAD_INPUT for other text and nonexistent times.
  */
 export function parsePaddedDatetime(text: string): number {
   if (/^\d{4}(?:\d\d){0,5}$/.test(text)) {
@@ -118,9 +119,9 @@ export function parsePaddedDatetime(text: string): number {
 }
 
 /**
- * Reads the `Accept-Datetime` header of a request to a TimeGate.
+ * Parses the `Accept-Datetime` header of a TimeGate request.
  *
- * @throws MM_BAD_INPUT for what is not a datetime.
+ * @throws MM_BAD_INPUT for an invalid datetime.
  */
 export function parseAcceptDatetime(text: string): number {
   const datetime = tryParseDatetime(text);
@@ -136,17 +137,15 @@ export const DATETIME_DIGITS = 14;
 
 const DECODER = new TextDecoder();
 
-/** As `tryParseDatetime`, of bytes. */
+/** Like `tryParseDatetime`, for bytes. */
 export function tryReadDatetime(bytes: Uint8Array, start: number, end: number): number | undefined {
   return tryParseDatetime(DECODER.decode(bytes.subarray(start, end)));
 }
 
 /**
- * The end of a time that is named by its first digits, fourteen digits as a number: `2014` lasts
- * until 20141231235959.
+ * The last second of a period given by its first digits, as a 14-digit number: `2014` ends at 20141231235959.
  *
- * To compare with: months have up to 31 days here, which is behind all days they have and before
- * the next month.
+ * For comparisons only: every month ends on day 31 here, which may not exist but sorts before the next month.
  */
 export function lastSecondOf(digits: string): number {
   return Number(digits + "99991231235959".slice(digits.length));

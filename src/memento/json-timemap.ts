@@ -29,11 +29,13 @@ const CLOSE_BRACKET = 0x5d;
 type Place = "before" | "root" | "mementos" | "list" | "index" | "behind" | "over";
 
 /**
- * Reads a JSON TimeMap, as MemGator writes it and Time Travel did: `original_uri`, and
- * `mementos.list` of objects with `uri` and `datetime`; or `timemap_index`, which names pages.
+ * Reads a JSON TimeMap as written by MemGator and formerly by Time Travel: `original_uri`, and `mementos.list` of
+ * objects with `uri` and `datetime`; or `timemap_index`, which lists pages.
  *
- * Other members are skipped. A document that follows is read as if it were part of the first. A list
- * item that is not a memento is a fault; what is not JSON ends the reading with a fault. Needs no order of members; holds the mementos and one item.
+ * Other members are skipped. A following document is read as part of the first. A list item that is not a memento
+ * is a
+ * fault; invalid JSON is a fault and ends the reading. Members may come in any order. Holds the mementos and one
+ * item.
  */
 export class JsonTimeMapReader extends FedReader {
   #place: Place = "before";
@@ -51,7 +53,7 @@ export class JsonTimeMapReader extends FedReader {
     return end;
   }
 
-  /** Takes what is at `at`; returns the offset behind it, or -1 if it is not whole. */
+  /** Reads the next item; returns the offset after it, or -1 if it is incomplete. */
   #step(bytes: Uint8Array, view: DataView, at: number, end: number): number {
     const place = this.#place;
     if (place === "root" || place === "mementos") return this.#member(bytes, view, at, end);
@@ -61,7 +63,7 @@ export class JsonTimeMapReader extends FedReader {
       return at + 1;
     }
     if (place === "before") return this.#fail(bytes, at, end);
-    // Something else that follows is ignored, with all that comes after it.
+    // Any other content after the document is ignored.
     this.#place = "over";
     return end;
   }
@@ -95,7 +97,7 @@ export class JsonTimeMapReader extends FedReader {
     return behind;
   }
 
-  /** The place that the value of a member is, if the value is read piece by piece. */
+  /** The state for the value of a member, if that is read incrementally. */
   #placeIn(name: string, first: number): Place | undefined {
     if (this.#place === "mementos") {
       return name === "list" && first === OPEN_BRACKET ? "list" : undefined;
@@ -136,22 +138,24 @@ function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A member that is not JSON says nothing; the walk finds out whether what follows can be read.
+    // A member that is not valid JSON is ignored; the scan determines whether reading can continue.
     return undefined;
   }
 }
 
-/** Fourteen digits, and three of milliseconds, which some indexers write. */
+/** Fourteen digits plus milliseconds, which some indexers write. */
 const MAX_DIGITS = 17;
 
 /**
- * Reads a TimeMap that has a memento a line.
+ * Reads a TimeMap with one memento per line.
  *
- * Such are CDXJ as MemGator and ipwb write it (`20080409203051 {"uri": …}` below `!meta` lines), and
- * the lines of an index that pywb gives as a TimeMap in CDXJ (`com,example)/ 20080409203051 {"url":
- * …}`) and in JSON (`{"timestamp": …, "url": …}`). The lines of an index name the original only: the
- * memento is taken to be where replay tools have it, behind `replayPrefix`; without one they are
- * faults. Needs no order; holds the mementos and one line.
+ * These are CDXJ as written by MemGator and ipwb (`20080409203051 {"uri": …}` after `!meta` lines), and the index
+ * lines
+ * that pywb returns as a TimeMap in CDXJ (`com,example)/ 20080409203051 {"url": …}`) and JSON (`{"timestamp": …,
+ * "url":
+ * …}`). Index lines contain only the original URI: the URI-M is built from `replayPrefix` as in replay tools;
+ * without it
+ * such lines are faults. Lines may come in any order. Holds the mementos and one line.
  */
 export class CdxjTimeMapReader extends FedReader {
   readonly #replayPrefix: string | undefined;
@@ -220,7 +224,7 @@ export class CdxjTimeMapReader extends FedReader {
   }
 }
 
-/** The datetime that the field before `at` is. */
+/** The datetime in the field that ends before `at`. */
 function datetimeBefore(bytes: Uint8Array, start: number, at: number): number | undefined {
   let end = at;
   while (end > start && bytes[end - 1] <= SPACE) end--;
@@ -232,14 +236,14 @@ function datetimeBefore(bytes: Uint8Array, start: number, at: number): number | 
   return tryReadDatetime(bytes, from, from + DATETIME_DIGITS);
 }
 
-/** The JSON of a memento (`uri`), or of a capture, which names the original only (`url`). */
+/** The JSON of a memento (`uri`), or of a capture, which has only the original URI (`url`). */
 interface MementoObject {
   readonly uri: string;
   readonly original?: string;
   readonly datetime: number | undefined;
 }
 
-/** Undefined for what names no URI. */
+/** Undefined if there is no URI. */
 function readMemento(bytes: Uint8Array, start: number, end: number): MementoObject | undefined {
   const text = uriText(bytes, start, end);
   const value = tryParseJson(text);
@@ -260,7 +264,7 @@ function datetimeOf(value: unknown): number | undefined {
     : undefined;
 }
 
-/** Takes a member of a JSON TimeMap, or of the `!meta` lines of one in CDXJ, if it is of use. */
+/** Reads a known member of a JSON TimeMap, or of the `!meta` lines of a CDXJ one; ignores others. */
 function takeMember(draft: TimeMapDraft, name: string, value: unknown): void {
   if (name === "original_uri" && typeof value === "string") draft.takeOriginal(value);
   if (name === "timegate_uri" && typeof value === "string") draft.timegate ??= value;

@@ -10,18 +10,18 @@ import {
 
 /** A link of a `Link` header (RFC 8288). */
 export interface WebLink {
-  /** As written; relative to the address of the answer. */
+  /** As written; relative to the URL of the response. */
   readonly target: string;
   /** In lower case. */
   readonly rels: readonly string[];
-  /** What the link is about, as written; the answer's own address when there is none. */
+  /** The context of the link, as written; undefined means the URL of the response. */
   readonly anchor: string | undefined;
 }
 
 const ENCODER = new TextEncoder();
 
 /**
- * Reads a `Link` header, or several joined by commas. Lenient: what cannot be read is skipped.
+ * Parses a `Link` header, or several joined by commas. Lenient: invalid links are skipped.
  *
  * Linear time.
  */
@@ -38,7 +38,7 @@ export function parseLinkHeader(header: string): WebLink[] {
 }
 
 function linkOf(scanner: LinkScanner, bytes: Uint8Array): WebLink {
-  // Of parameters given twice the first counts.
+  // The first of repeated parameters is used.
   const parameters = new Map<string, string>();
   for (let i = 0; i < scanner.parameterCount; i++) {
     const name = targetText(bytes, scanner.nameStart(i), scanner.nameEnd(i)).toLowerCase();
@@ -60,25 +60,27 @@ const GREATER = 0x3e;
 /**
  * Finds the links of RFC 8288 in bytes: `<target>; name=value; name="value", …`.
  *
- * Lenient, because archives are: blanks, line ends and empty elements may stand anywhere between the
- * parts, a comma between links may be missing, junk behind a parameter is skipped. What cannot
- * be read as a link is one fault, up to the next comma or line end with `<` behind it. Makes no strings: all it
- * finds are offsets, valid until the next call. Linear time.
+ * Lenient, because archives are not strict: blanks, line ends and empty elements are allowed between the parts, a
+ * comma
+ * between links may be missing, junk after a parameter is skipped. An invalid link counts as one fault, up to the
+ * next
+ * comma or line end followed by `<`. Allocates no strings: results are offsets, valid until the next call. Linear
+ * time.
  */
 export class LinkScanner {
   targetStart = 0;
   targetEnd = 0;
   parameterCount = 0;
-  /** Things that should have been links, and are not. */
+  /** Number of invalid links. */
   faults = 0;
-  /** Where the first of them was, in the bytes of the call that found it; -1 if there was none. */
+  /** Offset of the first fault in the bytes of the current call; -1 if there was none. */
   faultStart = -1;
-  /** How many bytes the longest of them had before it could be told from a link. */
+  /** Bytes scanned of the longest fault before it was recognized as one. */
   longestFault = 0;
-  /** From where the bytes are needed again, when {@link next} found no whole link. */
+  /** Offset of the bytes to pass again, after {@link next} found no complete link. */
   resumeAt = 0;
   readonly #offsets: number[] = [];
-  /** Whether what comes is a part of a fault, and whether a link may begin here all the same. */
+  /** Whether the scanner is within a fault, and whether a link may begin at the next `<`. */
   #isSkipping = false;
   #isBehindBreak = false;
 
@@ -90,7 +92,7 @@ export class LinkScanner {
     return this.#offsets[parameter * 4 + 1];
   }
 
-  /** Within the quotes, if there are any; escapes are left as they are. */
+  /** Within the quotes, if any; escapes are not decoded. */
   valueStart(parameter: number): number {
     return this.#offsets[parameter * 4 + 2];
   }
@@ -100,11 +102,11 @@ export class LinkScanner {
   }
 
   /**
-   * Finds the link that begins at or after `from`; returns the offset behind it.
+   * Finds the first link at or after `from`; returns the offset after it.
    *
-   * Returns -1 when there is no whole link before `end`: with `isLast`, none at all; else there may
-   * be one when more bytes are at hand, and `resumeAt` says from where they are needed. It is where
-   * a link begins, if one does.
+   * Returns -1 if there is no complete link before `end`. With `isLast` that is final; otherwise `resumeAt` is
+   * the offset
+   * of the bytes to pass again with more data. It is the start of the link, if there is one.
    */
   next(bytes: Uint8Array, from: number, end: number, isLast: boolean): number {
     let at = from;
@@ -117,7 +119,7 @@ export class LinkScanner {
       const behind = this.#link(bytes, at, end);
       if (behind >= 0 && (behind < end || isLast)) return behind;
       if (behind !== FAULT && !isLast) return -1;
-      // A fault, or a link that the end cut off.
+      // A fault, or a truncated last link.
       this.faults++;
       if (this.faultStart === -1) this.faultStart = at;
       this.#isSkipping = true;
@@ -126,7 +128,7 @@ export class LinkScanner {
     }
   }
 
-  /** Skips what is not a link: to a `<` with a comma or line end before it, blanks aside. */
+  /** Skips a fault: to the next `<` after a comma or line end, ignoring blanks. */
   #skipTo(bytes: Uint8Array, from: number, end: number): number {
     for (let at = from; at < end; at++) {
       const byte = bytes[at];
@@ -140,7 +142,7 @@ export class LinkScanner {
     return end;
   }
 
-  /** The offset behind the link at `at`, `CUT_OFF` or `FAULT`. */
+  /** The offset after the link at `start`, `CUT_OFF` or `FAULT`. */
   #link(bytes: Uint8Array, start: number, end: number): number {
     if (bytes[start] !== LESS) return FAULT;
     let at = start + 1;
@@ -172,7 +174,7 @@ export class LinkScanner {
     }
   }
 
-  /** Takes the parameter at `from`, if there is one; returns the offset behind it, or `CUT_OFF`. */
+  /** Reads the parameter at `from`, if any; returns the offset after it, or `CUT_OFF`. */
   #parameter(bytes: Uint8Array, from: number, end: number): number {
     const nameStart = skipBlanks(bytes, from, end);
     let at = nameStart;
@@ -238,12 +240,12 @@ function trimEnd(bytes: Uint8Array, start: number, from: number): number {
 
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The target of a link, which a scanner found in these bytes. */
+/** The target of a link found by a scanner in these bytes. */
 export function targetText(bytes: Uint8Array, start: number, end: number): string {
   return DECODER.decode(bytes.subarray(start, end));
 }
 
-/** The value of a parameter, without the escapes of quoted text. */
+/** The value of a parameter, with escapes decoded. */
 export function valueText(bytes: Uint8Array, start: number, end: number): string {
   const text = targetText(bytes, start, end);
   return text.includes("\\") ? text.replaceAll(/\\([^])/g, "$1") : text;

@@ -1,6 +1,6 @@
 import { COLON, copyRange, SLASH } from "../bytes/bytes.ts";
 
-/** Mementos by their place in an order. */
+/** An ordered sequence of mementos. */
 export interface MementoSequence {
   readonly count: number;
   datetimeAt(index: number): number;
@@ -8,23 +8,23 @@ export interface MementoSequence {
 }
 
 const FIRST_URI_BYTES = 1024;
-/** Most archives have nothing: a list takes room with its first memento only. */
+/** Most lists stay empty, so memory is allocated with the first memento. */
 const NO_BYTES = new Uint8Array(0);
 const STRICT_DECODER = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
-/** Every byte is a character of its own. */
+/** Maps each byte to one character. */
 const ONE_BYTE_DECODER = new TextDecoder("latin1");
 const ENCODER = new TextEncoder();
 const HTTP = ENCODER.encode("https");
 
 /**
- * Mementos in the order they were added, as columns: sixteen bytes for each, and those of its URI.
+ * Mementos in insertion order, stored as columns: sixteen bytes per memento plus its URI.
  *
- * What is read at a place that does not exist is meaningless, as with the arrays beneath.
+ * Indexes are not checked; reading out of range returns undefined results.
  */
 export class MementoList implements MementoSequence {
   #count = 0;
   readonly #datetimes: number[] = [];
-  /** Where each URI ends in the bytes of all; it starts where the one before ends. */
+  /** The end of each URI in `#uris`; it starts at the end of the previous one. */
   readonly #ends: number[] = [];
   #uris: Uint8Array = NO_BYTES;
   #isSorted = true;
@@ -40,7 +40,7 @@ export class MementoList implements MementoSequence {
     return this.#count;
   }
 
-  /** Whether none is older than the one before it. */
+  /** Whether the mementos are in chronological order. */
   get isSorted(): boolean {
     return this.#isSorted;
   }
@@ -63,7 +63,7 @@ export class MementoList implements MementoSequence {
     this.#count = index + 1;
   }
 
-  /** Adds all of another list, such as those of the next page. */
+  /** Appends another list, such as the next page. */
   append(other: MementoList): void {
     for (let i = 0; i < other.#count; i++) {
       this.addBytes(other.#uris, other.#startAt(i), other.#ends[i], other.#datetimes[i]);
@@ -82,7 +82,7 @@ export class MementoList implements MementoSequence {
     return this.#ends[index] - this.#startAt(index);
   }
 
-  /** Copies the bytes of a URI; returns the offset behind them. */
+  /** Copies the bytes of a URI; returns the offset after them. */
   copyUri(index: number, target: Uint8Array, at: number): number {
     return copyRange(this.#uris, this.#startAt(index), this.#ends[index], target, at);
   }
@@ -91,7 +91,7 @@ export class MementoList implements MementoSequence {
     return { uri: this.uriAt(index), datetime: this.#datetimes[index] };
   }
 
-  /** Whether all are addresses of the web, `http:` and `https:`. */
+  /** Whether all are web addresses, `http:` or `https:`. */
   get areWebAddresses(): boolean {
     for (let i = 0; i < this.#count; i++) if (!this.#isWebAddress(this.#startAt(i))) return false;
     return true;
@@ -104,7 +104,7 @@ export class MementoList implements MementoSequence {
     return bytes[colon] === COLON && bytes[colon + 1] === SLASH && bytes[colon + 2] === SLASH;
   }
 
-  /** A text that is the same for the same bytes, and for no others. */
+  /** A text that identifies the bytes of the URI. */
   uriIdentityAt(index: number): string {
     return ONE_BYTE_DECODER.decode(this.#uris.subarray(this.#startAt(index), this.#ends[index]));
   }
@@ -124,7 +124,7 @@ export class MementoList implements MementoSequence {
   }
 }
 
-/** Bytes as text. Those of a URI that is not UTF-8 are percent-encoded: decoding would change them. */
+/** Decodes bytes as UTF-8. If they are invalid, non-ASCII bytes are percent-encoded: decoding would change them. */
 export function uriText(bytes: Uint8Array, start: number, end: number): string {
   const range = bytes.subarray(start, end);
   try {
@@ -134,30 +134,29 @@ export function uriText(bytes: Uint8Array, start: number, end: number): string {
   }
 }
 
-/** A version of a page in an archive. */
+/** An archived version of a page. */
 export interface Memento {
-  /** Where it is: the URI-M, as the archive wrote it. */
+  /** The URI-M, as the archive wrote it. */
   readonly uri: string;
-  /** Fourteen digits as a number, `20150213094521`, so that their order is the order of time. */
+  /** Fourteen digits as a number, `20150213094521`, so that numeric order is chronological. */
   readonly datetime: number;
 }
 
-/** What no URI has in it (RFC 3986, 2), besides bytes that are not ASCII. */
+/** Characters not allowed in URIs (RFC 3986, section 2). */
 const FORBIDDEN = /[^!#$%&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
 const NOT_ASCII = /[\u0080-\u{10ffff}]/gu;
 
 /**
- * A URI as it can be sent: blanks, controls, quotes, angle brackets, braces, `|`, `\`, `^`, a
- * backtick and all that is not ASCII are percent-encoded. Nothing is decoded or normalised.
+ * Makes a URI safe to send: blanks, controls, quotes, angle brackets, braces, `|`, `\`, `^`, backticks and non-ASCII
+ * characters are percent-encoded. Nothing is decoded or normalized.
  *
- * Characters up to U+00FF stand for bytes, as they do in what comes from the network; those beyond
- * are encoded as UTF-8.
+ * Characters up to U+00FF represent bytes, as in network input; those above are encoded as UTF-8.
  */
 export function sendableUri(uri: string): string {
   return uri.replaceAll(FORBIDDEN, percentEncoded);
 }
 
-/** The same for bytes that are not ASCII only: what else is there has a meaning, as in `Link`. */
+/** Percent-encodes only non-ASCII characters, for texts with syntax such as `Link`. */
 export function asciiBytes(text: string): string {
   return text.replaceAll(NOT_ASCII, percentEncoded);
 }

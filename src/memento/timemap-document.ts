@@ -1,7 +1,7 @@
 import type { MementoSequence } from "./memento-list.ts";
 import { formatRfc3339 } from "./datetime.ts";
 
-/** The formats that TimeMaps are written in. */
+/** The output formats of TimeMaps. */
 export const TIMEMAP_FORMATS = ["link", "json", "cdxj"] as const;
 
 export type TimeMapFormat = (typeof TIMEMAP_FORMATS)[number];
@@ -15,27 +15,27 @@ export const TIMEMAP_TYPES: Readonly<Record<TimeMapFormat, string>> = {
 
 /** A TimeMap to be written. */
 export interface TimeMapDocument {
-  /** As asked for. */
+  /** The original URI, as requested. */
   readonly original: string;
-  /** What the service's own addresses begin with, without a slash at the end. */
+  /** The base URL of the service, without a trailing slash. */
   readonly service: string;
-  /** All mementos, in the order of time, also where only a page of them is written. */
+  /** All mementos in chronological order, even if only a page of them is written. */
   readonly mementos: MementoSequence;
-  /** Where the TimeMap is cut in pages. */
+  /** The pages; undefined for a TimeMap without paging. */
   readonly paging?: TimeMapPaging | undefined;
 }
 
-/** The pages of a TimeMap, which are parts of its list. */
+/** The pages of a TimeMap, which are ranges of its list. */
 export interface TimeMapPaging {
-  /** In the order of time; none is empty. */
+  /** In chronological order; not empty. */
   readonly pages: readonly { readonly start: number; readonly end: number }[];
-  /** The page that is written. */
+  /** The page to write. */
   readonly current: number;
-  /** The address of a page in a format. */
+  /** The URL of a page in a format. */
   uriOf(page: number, format: TimeMapFormat): string;
 }
 
-/** The address of the TimeMap in a format, or of the page of it that is written. */
+/** The URL of the TimeMap in a format, or of the current page. */
 export function selfUri(document: TimeMapDocument, format: TimeMapFormat): string {
   const { service, original, paging } = document;
   return paging === undefined
@@ -43,7 +43,7 @@ export function selfUri(document: TimeMapDocument, format: TimeMapFormat): strin
     : paging.uriOf(paging.current, format);
 }
 
-/** The address in each format, by the names of members in JSON. */
+/** The URL in each format, by JSON member name. */
 export function timeMapUris(
   document: TimeMapDocument,
 ): Readonly<Record<"link_format" | "json_format" | "cdxj_format", string>> {
@@ -58,7 +58,7 @@ export function timeGateUri({ service, original }: TimeMapDocument): string {
   return `${service}/timegate/${original}`;
 }
 
-/** The places that are written, from `start` to before `end`. */
+/** The range of mementos to write, `[start, end)`. */
 export function writtenRange({ mementos, paging }: TimeMapDocument): {
   readonly start: number;
   readonly end: number;
@@ -66,14 +66,14 @@ export function writtenRange({ mementos, paging }: TimeMapDocument): {
   return paging?.pages[paging.current] ?? { start: 0, end: mementos.count };
 }
 
-/** A page of a TimeMap, and the time it covers. */
+/** A page of a TimeMap and the period it covers. */
 export interface PageEntry {
   readonly from: string;
   readonly until: string;
   readonly uri: string;
 }
 
-/** All pages as a format names them, with their times as `time` writes them; none where there is no paging. */
+/** The entries of all pages, with times formatted by `time`; empty without paging. */
 export function pageEntries(
   { mementos, paging }: TimeMapDocument,
   format: TimeMapFormat,
@@ -87,14 +87,14 @@ export function pageEntries(
   }));
 }
 
-/** A memento that stands out, and what as. */
+/** A memento with special relations, such as `first`. */
 export interface Landmark {
   readonly index: number;
-  /** In the order that MemGator writes them in. */
+  /** In MemGator's order. */
   readonly rels: readonly string[];
 }
 
-/** The first and last memento, and with a closest one its neighbours, in the order of time. */
+/** The first and last memento, and the closest one with its neighbours, in chronological order. */
 export function landmarks(count: number, closest?: number): Landmark[] {
   const rels = new Map<number, string[]>();
   const mark = (index: number, rel: string): void => {
@@ -115,19 +115,19 @@ export function landmarks(count: number, closest?: number): Landmark[] {
   );
 }
 
-/** Mementos in the order of time, each of an archive. */
+/** Mementos in chronological order, each with its archive. */
 export interface AttributedMementos extends MementoSequence {
-  /** The place of its archive in the list of archives. */
+  /** The index of its archive in the list of archives. */
   archiveAt(index: number): number;
 }
 
-/** How many mementos there are, and their range of time. */
+/** The number of mementos and the period they cover. */
 interface MementoCount {
   readonly count: number;
   /** RFC 3339; of the first and last memento. */
   readonly from: string;
   readonly until: string;
-  /** By year; years without any are left out. */
+  /** By year; years without mementos are omitted. */
   readonly years: Readonly<Record<string, number>>;
 }
 
@@ -136,21 +136,21 @@ interface ArchiveCount extends MementoCount {
   readonly name: string;
 }
 
-/** What a TimeMap comes to, without its list. Names of members are those of JSON TimeMaps. */
+/** A TimeMap without its list. Member names are those of JSON TimeMaps. */
 export interface TimeMapSummary {
   readonly original_uri: string;
-  /** Undefined where there are none. */
+  /** Undefined if there are none. */
   readonly mementos: MementoCount | undefined;
-  /** Those that have mementos, in the order of the list of archives. */
+  /** Archives with mementos, in the order of the list of archives. */
   readonly archives: readonly ArchiveCount[];
   readonly timemap_uri: ReturnType<typeof timeMapUris>;
   readonly timegate_uri: string;
 }
 
 /**
- * Counts the mementos of a TimeMap by archive and by year. Goes over them once.
+ * Counts the mementos of a TimeMap by archive and by year, in one pass.
  *
- * @param archives what `archiveAt` tells the places of.
+ * @param archives the archives to which the indexes of `archiveAt` refer.
  */
 export function summarizeTimeMap(
   document: TimeMapDocument & { readonly mementos: AttributedMementos },
@@ -176,7 +176,7 @@ export function summarizeTimeMap(
   };
 }
 
-/** Counts mementos that come in the order of time. */
+/** Counts mementos, added in chronological order. */
 class Tally {
   #count = 0;
   #first = 0;

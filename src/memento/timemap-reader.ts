@@ -10,13 +10,13 @@ import { tryReadDatetime } from "./datetime.ts";
 import { LinkScanner, targetText, valueText } from "./links.ts";
 
 export interface TimeMapReaderOptions extends TimeMapLimits {
-  /** The header of that name. The content is believed before it. */
+  /** The Content-Type header. The content takes precedence. */
   readonly contentType?: string | undefined;
-  /** Where the TimeMap comes from; tells where an archive whose answer is an index has mementos. */
+  /** The URL of the TimeMap, used to derive the URIs of mementos if the response is an index. */
   readonly url?: string | undefined;
 }
 
-/** The formats of TimeMaps that can be read. */
+/** The input formats of TimeMaps. */
 type TimeMapKind = "link" | "json" | "lines";
 
 const LESS = 0x3c;
@@ -24,33 +24,33 @@ const MAX_HEAD_BYTES = 512;
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
 /**
- * Reads a TimeMap of any format: link-format, JSON, or lines of CDXJ or JSON, told apart by their
- * first bytes.
+ * Reads a TimeMap of any format: link-format, JSON, or lines of CDXJ or JSON, detected by the first bytes.
  *
- * Garbage is counted, never thrown. Needs no order; holds the mementos, at sixteen bytes and their
+ * Invalid content is counted, never thrown. Mementos may come in any order. Holds the mementos, at sixteen bytes
+ * plus the
  * URI each, and one link or line.
  */
 export function timeMapReader(options: TimeMapReaderOptions = {}): TimeMapReader {
   let reader: TimeMapReader | undefined;
-  /** What came before the format was known, without leading blanks. */
-  let held = new Uint8Array(0);
+  /** Input received before the format is known, without leading blanks. */
+  let pending = new Uint8Array(0);
   return {
     write(chunk) {
       if (reader !== undefined) {
         reader.write(chunk);
         return;
       }
-      const joined = held.length === 0 ? chunk : joinBytes([held, chunk]);
+      const joined = pending.length === 0 ? chunk : joinBytes([pending, chunk]);
       const head = joined.subarray(leadingBlanks(joined));
       const kind = kindOf(head, options.contentType);
-      // A copy, also of a Buffer, whose `slice` makes none.
-      if (kind === undefined) held = new Uint8Array(head);
+      // A copy, even of a Buffer, whose `slice` does not copy.
+      if (kind === undefined) pending = new Uint8Array(head);
       else (reader = readerOf(kind, options)).write(head);
     },
     end() {
       if (reader !== undefined) return reader.end();
-      const last = readerOf(held.length === 0 ? "link" : "json", options);
-      last.write(held);
+      const last = readerOf(pending.length === 0 ? "link" : "json", options);
+      last.write(pending);
       return last.end();
     },
   };
@@ -67,7 +67,7 @@ function readerOf(kind: TimeMapKind, options: TimeMapReaderOptions): TimeMapRead
   }
 }
 
-/** The format that these first bytes begin; `undefined` while they are too few to tell. */
+/** Detects the format by the first bytes; undefined if there are too few. */
 function kindOf(head: Uint8Array, contentType: string | undefined): TimeMapKind | undefined {
   if (head.length === 0) return undefined;
   const first = head[0];
@@ -84,14 +84,14 @@ function kindOf(head: Uint8Array, contentType: string | undefined): TimeMapKind 
   return type.endsWith("/json") ? "json" : "lines";
 }
 
-/** The number of blanks, and of bytes of a byte order mark, that a TimeMap begins with. */
+/** The number of leading blanks and bytes of a byte order mark. */
 function leadingBlanks(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length && (bytes[at] <= SPACE || BYTE_ORDER_MARK.includes(bytes[at]))) at++;
   return at;
 }
 
-/** `https://archive.example/web/` of `https://archive.example/web/timemap/cdxj/http://a.example/`. */
+/** `https://archive.example/web/timemap/cdxj/http://a.example/` → `https://archive.example/web/`. */
 function replayPrefix(timeMapUrl: string): string | undefined {
   return /^(.*?\/)timemap\/[a-z]+\//.exec(timeMapUrl)?.[1];
 }
@@ -100,7 +100,7 @@ function replayPrefix(timeMapUrl: string): string | undefined {
 type Word = Uint8Array;
 
 const ENCODER = new TextEncoder();
-/** The bytes up to the blank separate relations. */
+/** Relations are separated by blanks and control characters. */
 const BLANKS = /[\0-\u0020]+/;
 const REL: Word = ENCODER.encode("rel");
 const DATETIME: Word = ENCODER.encode("datetime");
@@ -109,14 +109,15 @@ const UNTIL: Word = ENCODER.encode("until");
 const TYPE: Word = ENCODER.encode("type");
 const MEMENTO: Word = ENCODER.encode("memento");
 
-/** Relations of other TimeMaps; of several the first counts. */
+/** Relations to TimeMaps; the first match is used. */
 const PAGE_RELATIONS = ["self", "next", "prev", "timemap"] as const;
 
 /**
  * Reads a TimeMap in link-format (RFC 7089, RFC 8288), or the links of a `Link` header.
  *
- * Links of other relations are skipped. A memento without a datetime, and a link without a
- * relation, are faults. Needs no order; holds the mementos and one link.
+ * Links with other relations are skipped. A memento without a datetime and a link without a relation are faults.
+ * Links
+ * may come in any order. Holds the mementos and one link.
  */
 class LinkTimeMapReader extends FedReader {
   readonly #scanner = new LinkScanner();
@@ -145,7 +146,7 @@ class LinkTimeMapReader extends FedReader {
       this.draft.addFault(bytes, start, end);
       return;
     }
-    // Most links are those of mementos that are nothing else.
+    // Most links have `memento` as their only relation.
     const isPlain = isWord(bytes, scanner.valueStart(rel), scanner.valueEnd(rel), MEMENTO);
     const rels = isPlain ? [] : this.#text(bytes, rel).toLowerCase().split(BLANKS);
     const isMemento = isPlain || rels.includes("memento");
@@ -157,14 +158,14 @@ class LinkTimeMapReader extends FedReader {
     if (!isPlain) this.#takeOther(bytes, rels, isMemento);
   }
 
-  /** Takes the links there are few of. */
+  /** Reads the less common links. */
   #takeOther(bytes: Uint8Array, rels: readonly string[], isMemento: boolean): void {
     const draft = this.draft;
     const { targetStart, targetEnd } = this.#scanner;
     const uri = targetText(bytes, targetStart, targetEnd);
     if (rels.includes("original")) draft.takeOriginal(uri);
     if (rels.includes("timegate")) draft.timegate ??= uri;
-    // Mementos have next and previous ones too.
+    // For mementos, next and prev refer to mementos.
     const rel = isMemento ? undefined : PAGE_RELATIONS.find((each) => rels.includes(each));
     if (rel === undefined) return;
     const type = parameterNamed(this.#scanner, bytes, TYPE);
@@ -203,7 +204,7 @@ function parameterNamed(scanner: LinkScanner, bytes: Uint8Array, name: Word): nu
   return -1;
 }
 
-/** Whether the bytes are this word, in any case. */
+/** Whether the bytes equal this word, ignoring case. */
 function isWord(bytes: Uint8Array, start: number, end: number, word: Word): boolean {
   const length = word.length;
   if (end - start !== length) return false;
@@ -211,7 +212,7 @@ function isWord(bytes: Uint8Array, start: number, end: number, word: Word): bool
   return true;
 }
 
-/** Reads the values of `Link` headers, of an answer of a TimeGate or of a page. */
+/** Reads the `Link` headers of a TimeGate response or a page. */
 export function readLinks(header: string, limits?: TimeMapLimits): TimeMapReading {
   const reader = new LinkTimeMapReader(limits);
   reader.write(ENCODER.encode(header));

@@ -2,55 +2,55 @@ import { skipBlanks } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { MementoList } from "./memento-list.ts";
 
-/** Another TimeMap that a TimeMap names: itself, a page, or the same in another format. */
+/** A link of a TimeMap to a TimeMap: itself, a page, or the same in another format. */
 export interface TimeMapLink {
-  /** As written: relative to where the TimeMap came from. */
+  /** As written; relative to the URL of the TimeMap. */
   readonly uri: string;
   readonly rel: "self" | "timemap" | "next" | "prev";
   /** Its media type, in lower case and without parameters. */
   readonly type: string | undefined;
-  /** The time it covers, fourteen digits as numbers. */
+  /** The period it covers, as 14-digit numbers. */
   readonly from: number | undefined;
   readonly until: number | undefined;
 }
 
-/** What a TimeMap says. */
+/** The content of a TimeMap. */
 export interface TimeMapReading {
   /** The original URI, as written. */
   readonly original: string | undefined;
-  /** Another that it names, of a TimeMap that was joined to it; undefined where there is none. */
+  /** A different original URI, of a TimeMap that was appended; undefined if there is none. */
   readonly otherOriginal: string | undefined;
-  /** In the order of their appearance; the archive's own order is not relied on. */
+  /** In the order of appearance, which may not be chronological. */
   readonly mementos: MementoList;
-  /** Itself and other TimeMaps; see `pagesToFollow`. */
+  /** Links to itself and other TimeMaps; see `pagesToFollow`. */
   readonly pages: readonly TimeMapLink[];
   readonly timegate: string | undefined;
-  /** Things that should have been links or mementos, and could not be read. */
+  /** Number of invalid links and mementos. */
   readonly faults: number;
-  /** The beginning of the first of them. */
+  /** The beginning of the first invalid one. */
   readonly firstFault: string | undefined;
 }
 
-/** How much of a TimeMap is taken. */
+/** Limits on reading a TimeMap. */
 export interface TimeMapLimits {
-  /** Mementos of one TimeMap; default 5 million. */
+  /** Max mementos per TimeMap; default 5 million. */
   readonly maxMementos?: number | undefined;
-  /** Bytes of one link, line or JSON value; default 64 KiB. */
+  /** Max bytes of a link, line or JSON value; default 64 KiB. */
   readonly maxLinkBytes?: number | undefined;
 }
 
 const DEFAULT_MAX_MEMENTOS = 5_000_000;
 const DEFAULT_MAX_LINK_BYTES: number = 64 * 1024;
 
-/** Takes the bytes of a TimeMap as they come, however they are cut. */
+/** Reads a TimeMap from chunks of any size. */
 export interface TimeMapReader {
   /**
-   * Takes the next bytes, and does not hold on to them.
+   * Reads the next chunk, which the caller may reuse afterwards.
    *
    * @throws MM_LIMIT for too many mementos, or a link that is too long.
    */
   write(chunk: Uint8Array): void;
-  /** Tells what was read, once, when all bytes were taken. Throws as `write` does. */
+  /** Returns the result. Call once, after the last chunk. Throws like `write`. */
   end(): TimeMapReading;
 }
 
@@ -58,7 +58,7 @@ const MAX_FAULT_BYTES = 200;
 const DECODER = new TextDecoder();
 const ENCODER = new TextEncoder();
 
-/** What is known of a TimeMap while it is read. */
+/** The content of a TimeMap while it is read. */
 export class TimeMapDraft implements TimeMapReading {
   original: string | undefined;
   otherOriginal: string | undefined;
@@ -73,19 +73,19 @@ export class TimeMapDraft implements TimeMapReading {
     this.#maxMementos = maxMementos;
   }
 
-  /** The first one counts. */
+  /** The first original URI is used; a different one is noted. */
   takeOriginal(uri: string): void {
     this.original ??= uri;
     if (uri !== this.original) this.otherOriginal ??= uri;
   }
 
-  /** @throws MM_LIMIT for one too many. */
+  /** @throws MM_LIMIT for too many mementos. */
   addMemento(uri: string, datetime: number): void {
     const bytes = ENCODER.encode(uri);
     this.addBytes(bytes, 0, bytes.length, datetime);
   }
 
-  /** The same of a URI in bytes. */
+  /** Adds a memento with its URI as bytes. */
   addBytes(bytes: Uint8Array, start: number, end: number, datetime: number): void {
     if (skipBlanks(bytes, start, end) >= end) {
       this.addFault(bytes, start, end);
@@ -98,7 +98,7 @@ export class TimeMapDraft implements TimeMapReading {
     this.mementos.addBytes(bytes, start, end, datetime);
   }
 
-  /** Counts a fault; keeps how the first one begins. */
+  /** Counts a fault; stores the beginning of the first one. */
   addFault(bytes: Uint8Array, start: number, end: number): void {
     this.faults++;
     this.firstFault ??= DECODER.decode(
@@ -107,21 +107,23 @@ export class TimeMapDraft implements TimeMapReading {
   }
 }
 
-/** With something held, below this it is not worth looking whether it is whole now. */
+/** Buffered data is not scanned again below this size. */
 const MIN_SCAN_BYTES = 1024;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * What readers of all formats have in common: chunks come in, and a draft is filled. Joins chunks so
- * that `scan` sees its links, lines or values whole, wherever chunks are cut.
+ * Base class of the readers: fills a draft from chunks. Joins chunks so that `scan` sees complete links, lines or
+ * values,
+ * wherever the chunk boundaries are.
  *
- * Holds one of them, or 1 KiB. Bytes that were not whole are scanned again only when there are twice
- * as many: time is linear also for chunks of a single byte.
+ * Holds one of them, or 1 KiB. Incomplete data is scanned again only once it has doubled, so that time is linear
+ * even for
+ * chunks of a single byte.
  */
 export abstract class FedReader implements TimeMapReader {
   protected readonly draft: TimeMapDraft;
   readonly #maxBytes: number;
-  #held: Uint8Array = NO_BYTES;
+  #pending: Uint8Array = NO_BYTES;
   #length = 0;
   #scanAt = 0;
 
@@ -131,44 +133,45 @@ export abstract class FedReader implements TimeMapReader {
   }
 
   /**
-   * Reads what is whole in `bytes[0, end)`; returns the offset of what is not, and has to be given
-   * again with more bytes behind it. With `isLast` there will be no more.
+   * Reads the complete items in `bytes[0, end)`; returns the offset of the incomplete rest, which is passed again
+   * with
+   * more bytes. With `isLast` there are no more bytes.
    */
   protected abstract scan(bytes: Uint8Array, end: number, isLast: boolean): number;
 
-  /** @throws MM_LIMIT for a link, line or value that is too long, and what the scanner throws. */
+  /** @throws MM_LIMIT for a link, line or value that is too long, and errors of `scan`. */
   write(chunk: Uint8Array): void {
     if (this.#length === 0) {
-      this.#keepFrom(chunk, chunk.length, this.scan(chunk, chunk.length, false));
+      this.#buffer(chunk, chunk.length, this.scan(chunk, chunk.length, false));
       return;
     }
     const length = this.#length + chunk.length;
-    if (length > this.#held.length) {
-      const larger = new Uint8Array(Math.max(length, this.#held.length * 2));
-      larger.set(this.#held.subarray(0, this.#length));
-      this.#held = larger;
+    if (length > this.#pending.length) {
+      const larger = new Uint8Array(Math.max(length, this.#pending.length * 2));
+      larger.set(this.#pending.subarray(0, this.#length));
+      this.#pending = larger;
     }
-    this.#held.set(chunk, this.#length);
+    this.#pending.set(chunk, this.#length);
     this.#length = length;
     if (length >= this.#scanAt) {
-      this.#keepFrom(this.#held, length, this.scan(this.#held, length, false));
+      this.#buffer(this.#pending, length, this.scan(this.#pending, length, false));
     }
   }
 
-  /** Scans what is left. Throws as `write` does. */
+  /** Scans the rest. Throws like `write`. */
   end(): TimeMapReading {
-    // What was not worth a scan yet may be too long all the same.
+    // Data not scanned yet may exceed the limit.
     if (this.#length > this.#maxBytes) {
-      this.#keepFrom(this.#held, this.#length, this.scan(this.#held, this.#length, false));
+      this.#buffer(this.#pending, this.#length, this.scan(this.#pending, this.#length, false));
     }
     const rest = this.#length;
     this.#length = 0;
-    this.scan(this.#held, rest, true);
+    this.scan(this.#pending, rest, true);
     return this.draft;
   }
 
   /**
-   * Says that something has this length, so that limits do not depend on how chunks are cut.
+   * Checks the length of an item, so that limits do not depend on chunk boundaries.
    *
    * @throws MM_LIMIT when it is too long.
    */
@@ -178,27 +181,28 @@ export abstract class FedReader implements TimeMapReader {
     throw new MementoMapError("MM_LIMIT", message, { reason: "bad-timemap" });
   }
 
-  #keepFrom(bytes: Uint8Array, end: number, from: number): void {
+  #buffer(bytes: Uint8Array, end: number, from: number): void {
     const rest = end - from;
     this.checkLength(rest);
     this.#length = rest;
     if (rest === 0) return;
-    if (bytes === this.#held) {
+    if (bytes === this.#pending) {
       bytes.copyWithin(0, from, end);
     } else {
-      if (rest > this.#held.length) this.#held = new Uint8Array(rest * 2);
-      this.#held.set(bytes.subarray(from, end));
+      if (rest > this.#pending.length) this.#pending = new Uint8Array(rest * 2);
+      this.#pending.set(bytes.subarray(from, end));
     }
     this.#scanAt = Math.max(MIN_SCAN_BYTES, rest * 2);
   }
 }
 
 /**
- * The other TimeMaps that have to be read for all mementos: the next page, the pages of an index, or
- * those that say which time they cover (RFC 7089, 5.1.1).
+ * The other TimeMaps to read for all mementos: the next page, the pages of an index, or TimeMaps with a stated period
+ * (RFC 7089, 5.1.1).
  *
- * Not those that are the same TimeMap, or the same in another format. Their addresses are as
- * written, and a page names its neighbours again: follow each once.
+ * Excludes the same TimeMap, also in other formats. URIs are as written, and pages link back to their neighbours:
+ * follow
+ * each only once.
  */
 export function pagesToFollow(reading: TimeMapReading): TimeMapLink[] {
   const self = reading.pages.find(({ rel }) => rel === "self");
@@ -206,7 +210,7 @@ export function pagesToFollow(reading: TimeMapReading): TimeMapLink[] {
   return reading.pages.filter(({ rel, uri, type, from, until }) => {
     if (rel === "self" || rel === "prev" || uri === self?.uri) return false;
     if (type !== undefined && type !== format) return false;
-    // One that tells no time may be this very TimeMap, unless that names itself or has nothing.
+    // Without a period it may be this TimeMap itself, unless this one has a self link or no mementos.
     const isOther = from !== undefined || until !== undefined || self !== undefined;
     return rel === "next" || isOther || reading.mementos.count === 0;
   });

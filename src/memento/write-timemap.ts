@@ -15,14 +15,14 @@ import {
 import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
 
 /**
- * Writes a TimeMap, byte for byte as MemGator lays it out, in blocks of about 64 KiB.
+ * Writes a TimeMap, byte for byte in MemGator's layout, in blocks of about 64 KiB.
  *
- * Where MemGator's would not be valid it differs: JSON is escaped, and `<`, `>` and control
- * characters in the targets of links are percent-encoded. Where the TimeMap is cut in pages, a page
- * says which time it covers and names the others: in link-format all of them, in JSON and CDXJ its
- * neighbours in `pages`.
+ * It differs where MemGator's output would be invalid: JSON is escaped, and `<`, `>` and control characters in link
+ * targets are percent-encoded. A page of a TimeMap states the period it covers and links to the others: in
+ * link-format
+ * to all of them, in JSON and CDXJ to its neighbours in `pages`.
  *
- * A block is the taker's. Holds one block.
+ * The caller owns each block. Holds one block.
  *
  * @example
  * ```ts
@@ -38,7 +38,8 @@ import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
  * }
  * ```
  * ```
- * 20180101000000 {"uri": "http://x.example/1", "rel": "first last memento", "datetime": "Mon, 01 Jan 2018 00:00:00 GMT"}
+ * 20180101000000 {"uri": "http://x.example/1", "rel": "first last memento", "datetime": "Mon, 01 Jan 2018
+ * 00:00:00 GMT"}
  * ```
  */
 export function* writeTimeMap(
@@ -56,9 +57,9 @@ export function* writeTimeMap(
 }
 
 /**
- * Writes which memento is the closest to a moment, those next to it, and the first and last of all.
+ * Describes the memento closest to a datetime, with its neighbours and the first and last memento.
  *
- * @param closest its place among the mementos, which must not be empty.
+ * @param closest the index of the memento; the list must not be empty.
  */
 export function describeMemento(
   document: TimeMapDocument,
@@ -68,7 +69,7 @@ export function describeMemento(
   return ENCODER.encode(WRITERS[format].description(document, closest));
 }
 
-/** The value of the `Link` header of a TimeGate's answer: what a description says, in ASCII. */
+/** The `Link` header of a TimeGate response: the description in link-format, in ASCII. */
 export function timeGateLinks(document: TimeMapDocument, closest: number): string {
   return linkDescription(document, closest)
     .trimEnd()
@@ -93,7 +94,7 @@ const BLOCK_LENGTH = 64 * 1024;
 const ENCODER = new TextEncoder();
 const NO_RELS: readonly string[] = [];
 
-/** The mementos that are written, each with what it stands out as. */
+/** The mementos to write, each with its special relations. */
 function* writtenMementos(
   document: TimeMapDocument,
   write: (document: TimeMapDocument, index: number, rels: readonly string[]) => string,
@@ -121,7 +122,7 @@ function* linkTimeMap(document: TimeMapDocument): Texts {
 
 function linkDescription(document: TimeMapDocument, closest: number): string {
   const links = landmarks(document.mementos.count, closest).map(({ index, rels }) => {
-    // "closest" is not a registered relation: it is what the description is of.
+    // "closest" is not a registered relation.
     const registered = rels.filter((rel) => rel !== "closest");
     return linkMemento(document, index, registered);
   });
@@ -143,7 +144,7 @@ function relatedLinks(document: TimeMapDocument): string {
   const { paging } = document;
   let text = "";
   for (const format of TIMEMAP_FORMATS) {
-    // Where there are pages, one that tells no time of its own would be taken for another page.
+    // With paging, a TimeMap link without a period would be read as another page.
     if (format === "link" && paging !== undefined) continue;
     text += link(selfUri(document, format), `rel="timemap"; type="${TIMEMAP_TYPES[format]}"`);
   }
@@ -158,7 +159,7 @@ function link(target: string, parameters: string): string {
   return `<${safe(target)}>; ${parameters},\n`;
 }
 
-/** A target that ends where it should. */
+/** Escapes characters that would end the target early. */
 function safe(target: string): string {
   return target.replaceAll(/[\p{Cc}<>]/gu, encodeURIComponent);
 }
@@ -199,7 +200,7 @@ function landmarkText(document: TimeMapDocument, marks: readonly Landmark[]): st
     .join(",\n");
 }
 
-/** The pages before and behind the one that is written; undefined where there is no paging. */
+/** The pages before and after the current one; undefined without paging. */
 function neighbours(
   document: TimeMapDocument,
   format: "json" | "cdxj",
@@ -210,7 +211,7 @@ function neighbours(
   return { prev: entries[current - 1], next: entries[current + 1] };
 }
 
-/** The last members of a document, from within it. */
+/** The last members of a JSON document. */
 function relatedText(document: TimeMapDocument): string {
   const related = { timemap_uri: timeMapUris(document), timegate_uri: timeGateUri(document) };
   return `${JSON.stringify(related, undefined, 2).slice(2)}\n`;
