@@ -15,10 +15,10 @@ import {
 import { readTheme, storeTheme, type Theme, THEMES } from "./theme.ts";
 import { loadView, type View } from "./views.ts";
 
-/** The frame around all views: navigation, settings, and the view that the address names. */
+/** The application shell: navigation, settings, and the current view. */
 export function App(props: { readonly first: View; readonly address: Address }): JSX.Element {
   const [address, setAddress] = useState(props.address);
-  // What the server rendered is in English.
+  // The server renders in English.
   const [language, setLanguage] = useState<Language>("en");
   useEffect(() => {
     setLanguage(readLanguage());
@@ -39,7 +39,7 @@ export function App(props: { readonly first: View; readonly address: Address }):
   );
 }
 
-/** Follows links to views without loading the page. */
+/** Handles links to views without loading the page. */
 function follow(event: MouseEvent): void {
   const target = ownTarget(event, PAGE);
   if (target === undefined) return;
@@ -48,7 +48,7 @@ function follow(event: MouseEvent): void {
   window.scrollTo(0, 0);
 }
 
-/** The view of the address, once it is loaded. */
+/** The current view, once its script is loaded. */
 function CurrentView({ address, first }: { address: Address; first: View }): JSX.Element {
   const text = useText("shell");
   const { view, params } = address;
@@ -64,7 +64,7 @@ function CurrentView({ address, first }: { address: Address; first: View }): JSX
       (View) => {
         if (isGone) return;
         setLoaded({ view, View });
-        // Screen readers begin at the new view.
+        // Move screen readers to the new view.
         main.current?.focus({ preventScroll: true });
       },
       () => {

@@ -11,7 +11,7 @@ const ICON =
   "%3Crect width='16' height='16' rx='3' fill='%2317566b'/%3E" +
   "%3Cpath d='M4 4h8M4 8h5M4 12h7' stroke='%23fff' stroke-width='1.6' stroke-linecap='round'/%3E%3C/svg%3E";
 
-/** A whole document: a view, the data for the application, and its script. */
+/** The complete document: a view, the data for the application, and its script. */
 export function renderDocument(
   page: PageData,
   { view, address }: { readonly view: View; readonly address: Address },
@@ -46,7 +46,7 @@ export function renderDocument(
   return `<!doctype html>${renderToString(content)}\n`;
 }
 
-/** Not a script: data that the application reads. `<` would end the block. */
+/** Data, not a script. `<` is escaped because it could end the block. */
 function dataText(data: PageData): string {
   return JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
 }

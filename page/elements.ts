@@ -3,7 +3,7 @@ import { MementoTimeline } from "./elements/memento-timeline.tsx";
 
 export { MementoMapExplorer, MementoTimeline };
 
-// A page may load the script twice, from two places.
+// A page may load the script twice, from different URLs.
 for (const [name, element] of [
   ["memento-timeline", MementoTimeline],
   ["mementomap-explorer", MementoMapExplorer],

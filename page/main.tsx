@@ -21,7 +21,7 @@ if (root !== null) {
   if (root.dataset["view"] === address.view) {
     hydrate(app, root);
   } else {
-    root.replaceChildren(); // a site of files is rendered with its first view
+    root.replaceChildren(); // static sites come with the first view rendered
     render(app, root);
   }
 }

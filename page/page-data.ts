@@ -11,10 +11,10 @@ const EMPTY: PageData = {
   answers: {},
 };
 
-/** What the server tells the application. */
+/** The data that the server embeds for the application. */
 export let PAGE: PageData = typeof document === "undefined" ? EMPTY : embedded();
 
-/** For the server, which renders one page after the other. */
+/** Used on the server, where renders never overlap. */
 export function setPage(page: PageData): void {
   PAGE = page;
 }

@@ -1,17 +1,16 @@
 import { type PageData, VIEWS, type ViewName, viewPath } from "../src/page/page-data.ts";
 
-/** Where the application is: a view, and what it shows. */
+/** A location in the application: a view and its parameters. */
 export interface Address {
   readonly view: ViewName;
   readonly params: URLSearchParams;
 }
 
-/** Members of an address; those that are undefined or empty are left out. */
+/** Query parameters; undefined and empty values are left out. */
 export type Params = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads an address of the browser. On a site of files all views are at the same path, and `view=`
- * names one.
+ * Parses an address. On a static site, all views have the same path, and `view=` selects one.
  */
 export function readAddress(
   page: PageData,
@@ -38,14 +37,14 @@ export function hrefOf(page: PageData, view: ViewName, params: Params = {}): str
 
 const CHANGED = "mementomap:address";
 
-/** Goes to an address of the application without loading the page. */
+/** Navigates within the application without loading the page. */
 export function navigate(href: string, options: { readonly replace?: boolean } = {}): void {
   if (options.replace === true) window.history.replaceState(null, "", href);
   else window.history.pushState(null, "", href);
   window.dispatchEvent(new Event(CHANGED));
 }
 
-/** Calls back when the address changes, until what it returns is called. */
+/** Calls back when the address changes; the returned function unsubscribes. */
 export function onAddress(call: () => void): () => void {
   window.addEventListener(CHANGED, call);
   window.addEventListener("popstate", call);
@@ -55,7 +54,7 @@ export function onAddress(call: () => void): () => void {
   };
 }
 
-/** Whether a click on a link is the application's: a plain click, to a view of this site. */
+/** Whether the application handles a click on a link: a plain click on a view of this site. */
 export function ownTarget(event: MouseEvent, page: PageData): string | undefined {
   if (event.defaultPrevented || event.button !== 0) return undefined;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return undefined;

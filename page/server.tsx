@@ -22,7 +22,7 @@ export const prepare: PageServer["prepare"] = (site, target) => {
   return { view, paths: MODULES[view].needs?.(params) ?? [] };
 };
 
-/** Rendering never waits: pages do not mix. */
+/** Rendering is synchronous, so the data of two pages cannot mix. */
 export const render: PageServer["render"] = (page, target, head) => {
   const address = addressOf(page, target);
   return renderDocument(page, { view: MODULES[address.view].default, address }, head);

@@ -7,7 +7,7 @@ import { readStored, store } from "./theme.ts";
 export const LANGUAGES = ["en", "de"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The messages of all languages, by the parts of the application. */
+/** The messages of all languages, by part of the application. */
 const MESSAGES: Readonly<Record<Language, typeof en>> = { en, de };
 type Part = keyof typeof en;
 type Key<P extends Part> = keyof (typeof en)[P] & string;
@@ -16,13 +16,13 @@ type CountStem<P extends Part> =
 
 const KEY = "mementomap.language";
 
-/** The reader's choice, else the first language of the browser that there is. */
+/** The user's choice, else the first supported language of the browser. */
 export function readLanguage(): Language {
   const wanted = [readStored(KEY) ?? "", ...navigator.languages].map((each) => languageOf(each));
   return wanted.find((each) => each !== undefined) ?? "en";
 }
 
-/** The language of a tag such as `de-AT`; undefined for languages that the page lacks. */
+/** The language of a tag such as `de-AT`; undefined if it is not supported. */
 export function languageOf(tag: string): Language | undefined {
   return LANGUAGES.find((language) => tag.toLowerCase().startsWith(language));
 }
@@ -33,25 +33,25 @@ export function storeLanguage(language: Language): void {
 
 export const LanguageContext = createContext<Language>("en");
 
-/** Messages of a part, and formats, in one language. */
+/** Messages of a part, and number formats, in one language. */
 export interface Text<P extends Part> extends Formats {
-  /** A message; `{name}` in it becomes the value of that name. */
+  /** A message; `{name}` is replaced with the value of that name. */
   (key: Key<P>, values?: Readonly<Record<string, string | number>>): string;
-  /** A message that depends on a number: `key.one` or `key.other`, with `{count}`. */
+  /** A message with a plural: `key.one` or `key.other`, with `{count}`. */
   count(stem: CountStem<P>, count: number): string;
-  /** A message whose key is data of the server; undefined where there is none. */
+  /** A message whose key comes from the server; undefined if there is none. */
   find(key: string): string | undefined;
 }
 
-/** The texts of a language are made once: a view may have a thousand components. */
+/** Built once per language: a view may have a thousand components. */
 const TEXTS = new Map<Language, ReadonlyMap<string, unknown>>();
 
-/** The messages of a part in the language of the reader. */
+/** The messages of a part in the current language. */
 export function useText<P extends Part>(part: P): Text<P> {
   const language = useContext(LanguageContext);
   const texts = TEXTS.get(language) ?? textsOf(language);
   TEXTS.set(language, texts);
-  return texts.get(part) as Text<P>; // every part has one
+  return texts.get(part) as Text<P>; // the map has every part
 }
 
 function textsOf(language: Language): ReadonlyMap<string, unknown> {
@@ -76,27 +76,27 @@ const LOCALES: Readonly<Record<Language, string>> = { en: "en-GB", de: "de" };
 
 type Format = (value: number) => string;
 
-/** How a language writes numbers and times; datetimes of mementos are in UTC. */
+/** Number and time formats of a language; memento datetimes are in UTC. */
 interface Formats {
   readonly language: Language;
   readonly plural: (count: number) => "one" | "other";
   readonly number: Format;
-  /** A number in few characters: `1.2K`, `34M`. */
+  /** A compact number: `1.2K`, `34M`. */
   readonly compact: Format;
   /** A number with its sign. */
   readonly signed: Format;
   readonly percent: Format;
-  /** A percentage without decimals, for work in progress. */
+  /** A percentage without decimals, for progress. */
   readonly share: Format;
   readonly bytes: Format;
-  /** How long something takes, in its largest unit: `350 ms`, `2.4 s`, `3 days`. */
+  /** A duration in its largest unit: `350 ms`, `2.4 s`, `3 days`. */
   readonly duration: Format;
   readonly day: Format;
   readonly moment: Format;
   readonly month: Format;
-  /** The time of day where the reader is. */
+  /** The local time of day. */
   readonly clock: Format;
-  /** From Monday on, as narrow as the language has them. */
+  /** Weekdays from Monday on, in their narrow form. */
   readonly weekdays: readonly string[];
 }
 
@@ -151,7 +151,7 @@ function formatsOf(language: Language): Formats {
   };
 }
 
-/** The title of a view, as windows and bookmarks have it. */
+/** The title of a view, for windows and bookmarks. */
 export function titleOf(view: Key<"shell">, site: string, language: Language = "en"): string {
   return `${MESSAGES[language].shell[view]} · ${site}`;
 }

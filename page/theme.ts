@@ -19,7 +19,7 @@ export function applyTheme(theme: Theme): void {
   else dataset["theme"] = theme;
 }
 
-/** Browsers may refuse storage, by a setting or in a frame. */
+/** Browsers may block storage, by a setting or in a frame. */
 export function readStored(key: string): string | undefined {
   try {
     return window.localStorage.getItem(key) ?? undefined;
@@ -33,6 +33,6 @@ export function store(key: string, value: string | undefined): void {
     if (value === undefined) window.localStorage.removeItem(key);
     else window.localStorage.setItem(key, value);
   } catch {
-    // The choice holds until the page is left.
+    // The choice lasts until the page is closed.
   }
 }

@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import type { ViewName } from "../src/page/page-data.ts";
 
-/** What every view gets: the parameters of the address. */
+/** Props of every view: the parameters of the address. */
 export interface ViewProps {
   readonly params: URLSearchParams;
 }
@@ -11,11 +11,11 @@ export type View = ComponentType<ViewProps>;
 /** The script of a view. */
 export interface ViewModule {
   readonly default: View;
-  /** The paths whose JSON it begins with. */
+  /** The paths of the JSON that it needs initially. */
   readonly needs?: (params: URLSearchParams) => readonly string[];
 }
 
-/** Each view is a script of its own, loaded when it is first shown. */
+/** Each view is a separate script, loaded when it is first shown. */
 const LOADERS: Readonly<Record<ViewName, () => Promise<ViewModule>>> = {
   search: () => import("./views/search.tsx"),
   explore: () => import("./views/explore.tsx"),

@@ -5,7 +5,7 @@ import { PlainText } from "../parts/uri.tsx";
 import { type Text, useText } from "../text.ts";
 import type { ArchiveHealth, History, Span, SpanCounts } from "./health.ts";
 
-/** Every archive: its state, its map, its answers, and the requests that it was saved. */
+/** All archives: state, map, responses, and requests saved. */
 export function ArchiveTable(props: {
   readonly archives: readonly ArchiveHealth[];
   readonly history: History;
@@ -159,17 +159,17 @@ function Answers({ archive }: { readonly archive: ArchiveHealth }): JSX.Element 
 
 const SPARK_HEIGHT = 30;
 
-/** A bar for each span: queried below, saved above. The highest is as high as there is room. */
+/** One bar per interval: queried below, saved above, scaled to the highest. */
 function Spark({ counts }: { readonly counts: SpanCounts | undefined }): JSX.Element {
   const text = useText("about");
   const { asked = [], spared = [] } = counts ?? {};
   const sums = asked.map((count, place) => count + (spared[place] ?? 0));
-  const most = Math.max(0, ...sums);
-  if (most === 0) return <small>{text("none")}</small>;
+  const max = Math.max(0, ...sums);
+  if (max === 0) return <small>{text("none")}</small>;
   const bar = (place: number, from: number, to: number): string => {
     if (to === from) return "";
-    const low = SPARK_HEIGHT * (1 - from / most);
-    const high = Math.min(low - 1, SPARK_HEIGHT * (1 - to / most));
+    const low = SPARK_HEIGHT * (1 - from / max);
+    const high = Math.min(low - 1, SPARK_HEIGHT * (1 - to / max));
     return `M${place * 2} ${low.toFixed(2)}h1.5V${high.toFixed(2)}h-1.5z`;
   };
   const label = `${text("askedShort")}: ${text.number(total(asked))}; ${text("sparedShort")}: ${text.number(total(spared))}`;

@@ -10,11 +10,11 @@ import { answered, getJson } from "../maps/map-list.ts";
 export type SpanCounts = Readonly<Record<"asked" | "spared" | "hits", readonly number[]>>;
 export type Span = keyof BySpan<unknown>;
 
-/** What `/history.json` says. */
+/** The body of `/history.json`. */
 export interface History {
   readonly at: string;
   readonly all: BySpan<SpanCounts & { readonly recall: readonly (number | null)[] }>;
-  /** By the ids of archives. */
+  /** By archive id. */
   readonly archives: Readonly<Record<string, BySpan<SpanCounts>>>;
 }
 
@@ -36,7 +36,7 @@ interface MapHealth extends Pick<MapState, "status" | "keys"> {
   readonly contradicted?: { readonly detail: string };
 }
 
-/** What `/about.json` says, as far as it is shown. */
+/** The members of `/about.json` that are shown. */
 export interface Health {
   readonly uptimeSeconds: number;
   readonly routing: RoutingReport & { readonly isOn: boolean };
@@ -55,14 +55,14 @@ interface ServiceState {
   readonly history: History;
 }
 
-/** What the server rendered. */
+/** The state that the server rendered. */
 function atFirst(): ServiceState | undefined {
   const [health, history] = HEALTH_PATHS.map(answered);
   if (health === undefined || history === undefined) return undefined;
   return { health, history } as ServiceState; // our own server's
 }
 
-/** The state of the service, which is requested regularly while the page is in sight. */
+/** The state of the service, polled while the page is visible. */
 export function useHealth(): {
   readonly state: ServiceState | undefined;
   readonly isAway: boolean;
@@ -80,7 +80,7 @@ export function useHealth(): {
         setState({ health, history });
         setAway(false);
       } catch {
-        // It may be away for a moment; the last state stays.
+        // Keep the last state during short outages.
         if (!stop.signal.aborted) setAway(true);
       }
     };

@@ -13,7 +13,7 @@ import type { History, Span } from "./health.ts";
 
 type AboutText = Text<"about">;
 
-/** Requests to archives and what was saved and kept, over the last hour or the last days. */
+/** Requests to archives, savings and recall over the last hour or days. */
 export function HistoryCharts(props: {
   readonly history: History;
   readonly promised: number | undefined;
@@ -63,7 +63,7 @@ interface SpanProps {
 
 const AXES = { minutes: "timeMinutes", hours: "timeHours" } as const;
 
-/** How long ago a span was: `12`; `now` for the current one. */
+/** The age of an interval: `12`; `now` for the current one. */
 function agoText(ago: number, text: AboutText): string {
   return ago === 0 ? text("now") : text.number(ago);
 }
@@ -147,7 +147,7 @@ function HistoryTable({ counts, span }: SpanProps): JSX.Element {
   );
 }
 
-/** What learning saved, the more it has seen. */
+/** Savings of learning by the number of lookups. */
 export function Learnt({ learning }: { readonly learning: LearningReport }): JSX.Element {
   const text = useText("about");
   const { spared, hits, mementos, lookups, answers, promised } = learning;

@@ -10,7 +10,7 @@ import { PlainText, webUri } from "../parts/uri.tsx";
 import { hrefOf } from "../router.ts";
 import { useText } from "../text.ts";
 
-/** The maps that a publisher has: what they say, and where to get them. */
+/** The maps of a publisher: their statistics and downloads. */
 export function PublishedMaps(): JSX.Element {
   const text = useText("about");
   const base = `${PAGE.origin}${PAGE.base}`;
@@ -90,7 +90,7 @@ function PublishedMap({ map }: { readonly map: MapInfo }): JSX.Element {
 function TopDomains({ map }: { readonly map: MapInfo }): JSX.Element {
   const text = useText("about");
   const { topDomains, domainCount } = map;
-  const most = topDomains[0]?.keys ?? 1;
+  const max = topDomains[0]?.keys ?? 1;
   return (
     <details>
       <summary>{text("where")}</summary>
@@ -98,7 +98,7 @@ function TopDomains({ map }: { readonly map: MapInfo }): JSX.Element {
         rows={topDomains}
         columns={[
           { name: "", cell: ({ domain }) => <PlainText value={domain} /> },
-          { name: "", class: "share", cell: ({ keys }) => <Bar share={keys / most} /> },
+          { name: "", class: "share", cell: ({ keys }) => <Bar share={keys / max} /> },
           { name: "", class: "number", cell: ({ keys }) => text.number(keys) },
         ]}
       />

@@ -64,7 +64,7 @@ export function ServiceHealth(): JSX.Element {
   );
 }
 
-/** What archives are chosen by. */
+/** The message for how archives are selected. */
 function routingKey({
   routing,
   archives,

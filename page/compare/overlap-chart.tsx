@@ -8,13 +8,13 @@ import type { ComparedProps } from "./sizes.tsx";
 
 const MAX_LINES = 20;
 
-/** Which maps hold the same: a line for each set of maps, as in an UpSet plot. */
+/** The overlap of maps: one line per set of maps, as in an UpSet plot. */
 export function OverlapChart({ comparison, nameOf }: ComparedProps): JSX.Element {
   const text = useText("compare");
   const [unit, setUnit] = useState<"keys" | "domains">("keys");
   const { count, combinations } = comparison[unit];
   const lines = combinations.slice(0, MAX_LINES);
-  const most = Math.max(1, ...lines.map((line) => line.count));
+  const max = Math.max(1, ...lines.map((line) => line.count));
   return (
     <section class="card">
       <CardSwitch
@@ -56,7 +56,7 @@ export function OverlapChart({ comparison, nameOf }: ComparedProps): JSX.Element
                 ))}
                 <td class="number">{text.number(line.count)}</td>
                 <td class="bar-cell">
-                  <Bar share={line.count / most} />
+                  <Bar share={line.count / max} />
                   <small>
                     {text.percent(line.count / Math.max(1, count))}
                     {line.differing > 0 && `, ${text("differing", { count: line.differing })}`}

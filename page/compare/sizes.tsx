@@ -9,7 +9,7 @@ export interface ComparedProps {
   readonly nameOf: (id: string) => string;
 }
 
-/** What each map adds up to. */
+/** The totals of each map. */
 export function Sizes({ comparison, nameOf }: ComparedProps): JSX.Element {
   const text = useText("compare");
   const numbers = ["captures", "rows", "domains", "tlds", "wildcards", "voids"] as const;
@@ -34,8 +34,8 @@ export function Sizes({ comparison, nameOf }: ComparedProps): JSX.Element {
 }
 
 /**
- * What was added and what is gone, if two maps are versions of one. A page that has no row of its own
- * any more, but that a wildcard covers, is not gone: it was rolled up.
+ * Additions and removals between two versions of a map. A page that lost its own row but is covered by a
+ * wildcard was not removed: it was rolled up.
  */
 export function Growth(props: ComparedProps & { readonly onSwap: () => void }): JSX.Element | null {
   const text = useText("compare");

@@ -9,8 +9,8 @@ const SHEET = shadowSheet(timeStyle);
 
 /**
  * `<memento-timeline url="https://example.org/" aggregator="https://aggregator.example/">`: the
- * mementos of a page over time, as archives answer. Without `aggregator`, the site that the script
- * comes from is asked. `datetime` is the moment that is chosen at first.
+ * mementos of a page over time, added as archives respond. `aggregator` defaults to the site that serves
+ * the script. `datetime` is the initial selection.
  */
 export class MementoTimeline extends PageElement {
   static readonly observedAttributes: readonly string[] = ["url", "aggregator", "datetime", "lang"];
@@ -25,12 +25,12 @@ export class MementoTimeline extends PageElement {
     const { uri } = pastedAddress(url);
     const { href } = new URL(this.attribute("aggregator") ?? SITE, document.baseURI);
     const base = href.replace(/\/$/, "");
-    // Another page begins anew, also in what is chosen.
+    // A new URL resets the timeline, including the selection.
     return (
       <Mementos key={`${uri} ${base}`} uri={uri} base={base} at={this.attribute("datetime")} />
     );
   }
 }
 
-/** The site that has this script in its `page/`. */
+/** The site that serves this script from its `page/`. */
 const SITE = import.meta.url.slice(0, import.meta.url.lastIndexOf("/page/") + 1);

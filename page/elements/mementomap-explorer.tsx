@@ -13,9 +13,9 @@ import { shadowSheet } from "./shadow-style.ts";
 const SHEET = shadowSheet(mapStyle, exploreStyle);
 
 /**
- * `<mementomap-explorer src="https://archive.example/explore?map=ID">`: what a map holds. An address
- * whose path ends in `/explore` is asked for slices, as `serve` gives them; any other is a map, which
- * is fetched whole and read in the browser. `prefix` is the part that is shown at first.
+ * `<mementomap-explorer src="https://archive.example/explore?map=ID">`: the holdings of a map. If
+ * the path ends in `/explore`, slices are requested from it (see `serve`); any other address is a map,
+ * which is fetched whole and read in the browser. `prefix` is the part shown initially.
  */
 export class MementoMapExplorer extends PageElement {
   static readonly observedAttributes: readonly string[] = ["src", "prefix", "lang"];

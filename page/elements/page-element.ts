@@ -2,8 +2,8 @@ import { type ComponentChild, h, render } from "preact";
 import { LanguageContext, languageOf } from "../text.ts";
 
 /**
- * An element that shows a part of the application: drawn when it is put into a page, and again when
- * an attribute changes. `lang` of it or of the page chooses the language.
+ * A custom element that shows part of the application, rendered when it is connected and when an
+ * attribute changes. The nearest `lang` attribute selects the language.
  */
 export abstract class PageElement extends HTMLElement {
   readonly #root: ShadowRoot;
@@ -14,7 +14,7 @@ export abstract class PageElement extends HTMLElement {
     this.#root.adoptedStyleSheets = [sheet];
   }
 
-  /** What it shows now. */
+  /** Renders the current content. */
   protected abstract content(): ComponentChild;
 
   connectedCallback(): void {
@@ -34,7 +34,7 @@ export abstract class PageElement extends HTMLElement {
     render(h(LanguageContext.Provider, { value }, this.content()), this.#root);
   }
 
-  /** An attribute; undefined where it is not there or empty. */
+  /** The value of an attribute; undefined if it is missing or empty. */
   protected attribute(name: string): string | undefined {
     const value = this.getAttribute(name)?.trim() ?? "";
     return value === "" ? undefined : value;

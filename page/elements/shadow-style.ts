@@ -1,8 +1,8 @@
 import { APP_STYLE } from "../../src/page/app-style.ts";
 
 /**
- * The style of the application for an element on a page of others. What holds for a document holds for
- * the element; where there is little room is a matter of the element, not of the window.
+ * The style of the application for an element on a third-party page. Document rules apply to the element,
+ * and media queries on the window become queries on the width of the element.
  */
 export function shadowSheet(...styles: readonly string[]): CSSStyleSheet {
   const text = [APP_STYLE, ...styles, HOST_STYLE]

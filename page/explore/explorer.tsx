@@ -11,7 +11,7 @@ import { PartLink, type PlaceProps } from "./part-link.tsx";
 import { countText, PartTable } from "./part-table.tsx";
 import { type SliceSource, useSlice } from "./use-slice.ts";
 
-/** A map to explore: where the reader is, its parts as rectangles and as a table, a search. */
+/** The explorer of a map: the path, the parts as rectangles and as a table, and a search. */
 export function Explorer(
   props: SliceSource & {
     readonly name: string;

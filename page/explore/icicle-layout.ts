@@ -1,8 +1,8 @@
 import type { MapChild, MapSlice } from "../../src/maps/explore/map-slice.ts";
 
-/** A rectangle: a column for each level, and rows from top to bottom. */
+/** A rectangle: one column per level, and rows from top to bottom. */
 export interface Tile {
-  /** Undefined for what is left of its parent beside the parts that are drawn. */
+  /** Undefined for the rest of a parent, beyond the parts that are drawn. */
   readonly part: MapChild | undefined;
   readonly parent: MapChild | undefined;
   readonly size: number;
@@ -13,15 +13,15 @@ export interface Tile {
   readonly height: number;
 }
 
-/** Parts that would be lower are drawn together, as others. */
+/** Smaller parts are drawn together as "others". */
 const MIN_HEIGHT = 4;
 
-/** Lays out a slice: its children, and the levels below them; level by level, from top to bottom. */
+/** Lays out a slice: its children and the levels below, level by level, from top to bottom. */
 export function layOut(
   slice: MapSlice,
   space: { readonly width: number; readonly height: number; readonly levels: number },
 ): Tile[] {
-  // As high as their captures, or rows in a map that states no captures.
+  // Heights are captures, or rows if the map states no captures.
   const unit = slice.captures > 0 ? "captures" : "rows";
   const scale = space.height / (slice[unit] || 1);
   const width = space.width / space.levels;
@@ -44,7 +44,7 @@ export function layOut(
   return tiles.toSorted((a, b) => a.level - b.level);
 }
 
-/** The tile that an arrow key leads to from another: beside it, inside of it, or around it. */
+/** The tile that an arrow key moves to: a neighbour, a child or the parent. */
 export function tileBeside(tiles: readonly Tile[], at: number, key: string): number | undefined {
   const tile = tiles[at];
   if (tile === undefined) return undefined;

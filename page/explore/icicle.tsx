@@ -6,13 +6,13 @@ import { layOut, type Tile, tileBeside } from "./icicle-layout.ts";
 import { partLabel, rolledShare } from "./part-label.ts";
 
 const NARROW = 560;
-/** Widths of letters, about, to cut names that would not fit. */
+/** Approximate letter widths, to cut names that would not fit. */
 const LETTER = 6.9;
 
-/** The parts of a slice as rectangles: a column for each level, as high as what they hold. */
+/** The parts of a slice as rectangles: one column per level, with heights in proportion to captures. */
 export function Icicle(props: {
   readonly slice: MapSlice;
-  /** Goes to a part; undefined is the one above. */
+  /** Opens a part; undefined opens the parent. */
   readonly onGo: (part: MapChild | undefined) => void;
 }): JSX.Element {
   const { slice, onGo } = props;
@@ -31,7 +31,7 @@ export function Icicle(props: {
     box.current?.querySelector<SVGGElement>(`[data-tile="${to}"]`)?.focus();
   };
   useEffect(() => {
-    // Where keys led here, they go on from here.
+    // Restore the focus after keyboard navigation.
     if (usesKeys.current) focus(0);
     else setFocused(0);
   }, [slice.prefix]);
@@ -99,7 +99,7 @@ function classOf({ part, parent }: Tile): string {
   return `tile ${shade} ${(part ?? parent)?.hasChildren === true ? "opens" : ""}`;
 }
 
-/** How much of a part is rolled up: 0 where all pages have rows, 4 where wildcards stand for all. */
+/** How much of a part is rolled up: 0 if all pages have rows, 4 if wildcards cover everything. */
 function rolledStep(part: MapChild): number {
   const share = rolledShare(part);
   return share <= 0.02 ? 0 : share < 0.35 ? 1 : share < 0.65 ? 2 : share < 0.98 ? 3 : 4;
@@ -149,7 +149,7 @@ function cut(name: string, room: number): string {
   return letters.length <= room ? name : `${letters.slice(0, Math.max(1, room - 1)).join("")}…`;
 }
 
-/** The width of an element, as it changes. */
+/** The current width of an element. */
 function useWidth(box: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {

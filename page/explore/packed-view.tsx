@@ -4,7 +4,7 @@ import { Facts } from "../parts/facts.tsx";
 import { Table } from "../parts/table.tsx";
 import { useText } from "../text.ts";
 
-/** What a packed map tells of its holdings. */
+/** The summary of a packed map. */
 export function PackedView({ holdings }: { readonly holdings: PackedHoldings }): JSX.Element {
   const text = useText("explore");
   const names = ["rows", "hosts", "names", "voids"] as const;

@@ -2,7 +2,7 @@ import type { NodeKind } from "../../src/maps/explore/key-node.ts";
 import type { PartSums } from "../../src/maps/explore/map-slice.ts";
 import { pieces, readableUri } from "../parts/uri-text.ts";
 
-/** What a part is called beside its siblings: `com`, `example.com`, `news/`, `?page=2`. */
+/** The name of a part among its siblings: `com`, `example.com`, `news/`, `?page=2`. */
 export function partLabel(part: {
   readonly prefix: string;
   readonly url: string;
@@ -27,7 +27,7 @@ function lastSegment(prefix: string, from: number): string {
   return visible(decode(prefix.slice(start + 1, end)));
 }
 
-/** A name with Punycode and percent-encoding decoded, and unseen characters made visible. */
+/** A name with Punycode and percent-encoding decoded, and invisible characters made visible. */
 export function readable(text: string): string {
   return visible(readableUri(text));
 }
@@ -36,7 +36,7 @@ function decode(text: string): string {
   return readableUri(`/${text}`).slice(1);
 }
 
-/** Unseen characters and marks of direction are written out. */
+/** Escapes invisible characters and bidirectional marks. */
 export function visible(text: string): string {
   return pieces(text)
     .map((piece) => (piece.isMark ? `⟨${piece.text}⟩` : piece.text))
@@ -47,7 +47,7 @@ export function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
-/** How much of a part wildcards stand for. */
+/** The degree to which a part is rolled up. */
 export function rolledShare(part: PartSums): number {
   if (part.captures > 0) return part.wildcardCaptures / part.captures;
   return part.rows === 0 ? 0 : part.wildcards / part.rows;

@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from "preact";
 
-/** How to get to another part. */
+/** Navigation to another part. */
 export interface PlaceProps {
-  /** The address of a part, where there is one. */
+  /** The address of a part, if it has one. */
   readonly hrefOf: (prefix: string) => string | undefined;
   readonly onGo: (prefix: string) => void;
 }

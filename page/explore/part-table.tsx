@@ -10,11 +10,11 @@ interface SortableColumn extends Column<MapChild> {
   readonly value: (part: MapChild) => number | string;
 }
 
-/** The parts of a slice as a table, which readers may sort. */
+/** The parts of a slice as a sortable table. */
 export function PartTable(
   props: PlaceProps & {
     readonly parts: readonly MapChild[];
-    /** Whether names are whole: parts of a search are from anywhere. */
+    /** Whether to show full names: search results come from anywhere in the map. */
     readonly isWhole: boolean;
   },
 ): JSX.Element {
@@ -81,7 +81,7 @@ export function PartTable(
       }
       order={{
         ...order,
-        // Names begin with A, numbers with the largest.
+        // Names sort ascending first, numbers descending.
         onSort: (name) =>
           setOrder({ name, isUp: name === order.name ? !order.isUp : name === text("part") }),
       }}

@@ -9,10 +9,10 @@ export interface SliceSource {
   readonly search: string;
 }
 
-/** Searches go on by themselves until they have this many parts, or reach the end. */
+/** Searches continue automatically until they have this many results, or reach the end. */
 const WANTED = 50;
 
-/** The part at a prefix, or what a search finds in it. The last one stays until the next is there. */
+/** The part at a prefix, or its search results. The previous slice stays until the next is loaded. */
 export function useSlice({ prefix, search, load }: SliceSource): {
   readonly slice: Holdings | undefined;
   readonly fault: string | undefined;

@@ -3,18 +3,18 @@ import { answered, getJson, lookupHere, type PageMap, publishedMaps } from "../m
 import { PAGE } from "../page-data.ts";
 import { type Verdict, VERDICTS, verdictOfAnswer, verdictOfDecision } from "./verdict.ts";
 
-/** What a map or an aggregator knows of a page in one archive, before the archive is queried. */
+/** The evidence of a map or an aggregator for a page in one archive, before the archive is queried. */
 export interface Finding {
   readonly id: string;
   readonly name: string;
   readonly verdict: Verdict;
-  /** The key of a map that decided, and its frequency. */
+  /** The deciding key of a map, and its frequency. */
   readonly key: string | undefined;
   readonly frequency: string | undefined;
   readonly isPacked: boolean;
-  /** What an aggregator decided; undefined of a publisher. */
+  /** The decision of an aggregator; undefined for a publisher. */
   readonly decision?: ArchiveDecision;
-  /** Where to look at the page, and where its TimeMap is. */
+  /** The addresses of the archived page and of its TimeMap. */
   readonly replay?: string | undefined;
   readonly timeMap?: string | undefined;
 }
@@ -27,7 +27,7 @@ export interface ArchiveDecision {
   readonly reason: string;
   readonly key: string | null;
   readonly frequency: string | null;
-  /** What was learnt that decided. */
+  /** The learnt statistics behind the decision. */
   readonly why?: string;
 }
 
@@ -38,12 +38,12 @@ interface MapAnswer {
   readonly frequency: string | null;
 }
 
-/** What `/lookup` or `/route` of the server says. */
+/** The response of `/lookup` or `/route`. */
 type Served =
   | (MapAnswer & { readonly answers?: readonly MapAnswer[] })
   | { readonly archives: readonly ArchiveDecision[] };
 
-/** Looks a page up in all maps; what says most comes first. */
+/** Looks a page up in all maps; the most definite findings come first. */
 export async function lookUp(uri: string, signal: AbortSignal): Promise<Finding[]> {
   const path = lookupPath(uri);
   const [served, here] = await Promise.all([
@@ -56,14 +56,14 @@ export async function lookUp(uri: string, signal: AbortSignal): Promise<Finding[
   ]);
 }
 
-/** What the server answered for the first view; undefined where it did not. */
+/** The findings that the server embedded for the first view, if any. */
 export function answeredLookup(uri: string): Finding[] | undefined {
   const path = lookupPath(uri);
   const served = path === undefined ? undefined : (answered(path) as Served | undefined); // our own server's
   return served === undefined ? undefined : sorted(findingsOf(served, uri));
 }
 
-/** Where the server tells what maps say; undefined for a site of files. */
+/** The path of lookups on the server; undefined for a static site. */
 export function lookupPath(uri: string): string | undefined {
   if (PAGE.service === "static") return undefined;
   const encoded = encodeURIComponent(uri);

@@ -9,7 +9,7 @@ import { VERDICTS } from "./verdict.ts";
 
 type FindText = Text<"find">;
 
-/** How many archives hold the page, may hold it, do not, or are not known. */
+/** The number of archives for each verdict. */
 export function Summary({ findings }: { readonly findings: readonly Finding[] }): JSX.Element {
   const text = useText("find");
   const stems = [
@@ -33,7 +33,7 @@ export function Summary({ findings }: { readonly findings: readonly Finding[] })
   );
 }
 
-/** What is known of each archive. */
+/** The findings for each archive. */
 export function Findings({ findings }: { readonly findings: readonly Finding[] }): JSX.Element {
   const text = useText("find");
   return (
@@ -87,7 +87,7 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
   );
 }
 
-/** What was learnt that decided; nothing where nothing is known, which is said already. */
+/** The learnt statistics behind a decision; empty if there are none, which the reason says already. */
 function learntText(why: string | undefined, text: FindText): string | undefined {
   if (why === undefined) return undefined;
   const learnt = readLearntReason(why);
@@ -113,7 +113,7 @@ function sentenceOf(finding: Finding, text: FindText): string {
   return `${sentence} ${countSentence(key, frequency, text)}`;
 }
 
-/** What the frequency counts: captures of the page, or of all that a wildcard stands for. */
+/** What the frequency counts: captures of the page, or of everything that a wildcard covers. */
 function countSentence(key: string, frequency: string, text: FindText): string {
   const { mementos, originals } = tryParseFrequency(frequency) ?? {};
   const captures = mementos && bounded(mementos, "captures", text);
@@ -132,7 +132,7 @@ function bounded({ value, bound }: Count, stem: "captures" | "pages", text: Find
   return bound === "exact" ? amount : text(bound, { amount });
 }
 
-/** What a wildcard key stands for: all of a domain, a site, or a folder of one. */
+/** The scope of a wildcard key: a top-level domain, a site, or a folder. */
 function coveredPart(key: string): ["allHas" | "siteHas" | "folderHas", name: string] {
   const [hosts = "", path] = key.split(")", 2);
   const labels = hosts.split(",").filter((label) => label !== "*" && label !== "");
@@ -142,7 +142,7 @@ function coveredPart(key: string): ["allHas" | "siteHas" | "folderHas", name: st
   return folder === "/" ? ["siteHas", host] : ["folderHas", host + folder];
 }
 
-/** What each verdict means. */
+/** The legend of verdicts. */
 export function Legend(): JSX.Element {
   const text = useText("find");
   return (

@@ -1,10 +1,10 @@
 import { readLearntReason } from "../../src/aggregate/learn/learnt-reason.ts";
 
-/** Whether an archive holds a page, as far as is known; what says most comes first. */
+/** Whether an archive holds a page; the most definite verdict comes first. */
 export const VERDICTS = ["held", "possibly", "not-known", "not-held"] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** The verdict of a map: a key for exactly the page counts for more than one that covers it. */
+/** The verdict of a map: an exact key is stronger than one that covers the page. */
 export function verdictOfAnswer(answer: {
   readonly present: boolean;
   readonly key?: string | null | undefined;
@@ -29,7 +29,7 @@ export function verdictOfDecision(decision: {
   return ["not-in-map", "sampled"].includes(reason) ? "not-held" : "not-known";
 }
 
-/** Keys of packed maps are not known. */
+/** Packed maps do not store keys. */
 function isExact(key: string | null | undefined): boolean {
   return key !== undefined && key !== null && !key.endsWith("*");
 }

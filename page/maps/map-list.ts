@@ -8,10 +8,10 @@ import type { OnProgress } from "./map-worker.ts";
 import { fetchJson, type Holdings, servedSlice } from "./served-slice.ts";
 import { inWorker, openInWorker, openOnce } from "./worker-client.ts";
 
-/** A map that can be looked into: of the server, of a site of files, or a file of the reader. */
+/** A map that can be explored: from the server, from a static site, or a local file. */
 export interface PageMap extends Pick<MapInfo, "id" | "records" | "isPacked" | "replay" | "href"> {
   readonly name: string;
-  /** Whether it is a file of the reader, which stays in the browser. */
+  /** Whether it is a local file, which is never uploaded. */
   readonly isOwn: boolean;
 }
 
@@ -22,7 +22,7 @@ export function publishedMaps(): readonly PageMap[] {
   return PAGE.maps.map((map) => ({ ...map, name: publishedName(map), isOwn: false }));
 }
 
-/** What a map is called; with its id where another is called the same. */
+/** The display name of a map, with its id if another map has the same name. */
 export function publishedName({ id, name, archive }: MapInfo): string {
   const said = name ?? archive;
   if (said === null) return id;
@@ -34,7 +34,7 @@ function allMaps(): readonly PageMap[] {
   return [...publishedMaps(), ...own];
 }
 
-/** All maps there are, also those that are opened later. */
+/** All maps, updated when files are opened. */
 export function useMaps(): readonly PageMap[] {
   const [maps, setMaps] = useState(allMaps);
   useEffect(() => {
@@ -46,7 +46,7 @@ export function useMaps(): readonly PageMap[] {
   return maps;
 }
 
-/** Opens a file of the reader. It is read in a worker, and goes nowhere. */
+/** Opens a local file in the worker, without uploading it. */
 export async function openFile(file: File, onProgress: OnProgress): Promise<PageMap> {
   const taken = new Set(allMaps().map((map) => map.id));
   let id = file.name;
@@ -83,13 +83,13 @@ export async function exploreMap(
   return servedSlice(address, options);
 }
 
-/** Whether maps can be compared: files of the reader only with maps that can be fetched. */
+/** Whether maps can be compared: local files only with maps that can be fetched. */
 export function canCompare(maps: readonly PageMap[]): boolean {
   const isMixed = maps.some(({ isOwn }) => isOwn);
   return !isMixed || maps.every(({ isOwn, href }) => isOwn || href !== "");
 }
 
-/** What maps have in common. Maps of the server are fetched where a file of the reader is among them. */
+/** Compares maps. If one is a local file, the maps of the server are fetched. */
 export async function compareMaps(
   maps: readonly PageMap[],
   signal: AbortSignal,
@@ -104,7 +104,7 @@ export async function compareMaps(
   return getJson<MapComparison>(`/compare?${query.toString()}`, signal);
 }
 
-/** What the maps that are open in the browser say about a URI. */
+/** Looks a URI up in the maps that are open in the browser. */
 export async function lookupHere(
   uri: string,
 ): Promise<readonly { readonly map: PageMap; readonly answer: Answer }[]> {
@@ -122,7 +122,7 @@ export function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body>
   return fetchJson(PAGE.base + path, signal);
 }
 
-/** What the server answered for the first view already. */
+/** The JSON that the server embedded for the first view. */
 export function answered(path: string): unknown {
   return PAGE.answers[path];
 }

@@ -7,7 +7,7 @@ import { openFile, type PageMap } from "./map-list.ts";
 /** A button that opens map files, which can also be dropped anywhere on the page. */
 export function OpenMaps(props: {
   readonly onOpened: (map: PageMap) => void;
-  /** A large field where there is nothing else to see. */
+  /** A large drop field for an otherwise empty page. */
   readonly isLarge?: boolean;
 }): JSX.Element {
   const text = useText("maps");
@@ -52,7 +52,7 @@ export function OpenMaps(props: {
   );
 }
 
-/** Opens files one after the other, until one cannot be opened. */
+/** Opens files one after the other; stops at the first error. */
 function useOpening(onOpened: (map: PageMap) => void): {
   readonly opening: { readonly name: string; readonly progress: number } | undefined;
   readonly fault: { readonly name: string; readonly reason: string } | undefined;
@@ -78,7 +78,7 @@ function useOpening(onOpened: (map: PageMap) => void): {
   return { opening, fault, open: (files) => void open(Array.from(files ?? [])) };
 }
 
-/** Takes files that are dropped on the page; gives whether some are over it. */
+/** Accepts files dropped on the page; returns whether files are being dragged over it. */
 function useDropped(onDrop: (files: FileList) => void): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {

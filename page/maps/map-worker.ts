@@ -1,6 +1,6 @@
 /*
- * Opens maps in a worker, so that the page stays fluid: files of the reader, and maps of a site of files. Nothing
- * is sent anywhere.
+ * Opens maps in a worker, so that the page stays responsive: local files, and the maps of a static site.
+ * Nothing is uploaded.
  */
 import { expose } from "comlink";
 import { recognizeCompression } from "../../src/bytes/bytes.ts";
@@ -15,7 +15,7 @@ import type { Holdings } from "./served-slice.ts";
 
 export type OnProgress = (share: number) => void;
 
-/** What the worker does for the page. Maps have the names that the page gives them. */
+/** The calls of the worker. The page chooses the ids of maps. */
 export interface MapWorker {
   open(id: string, source: File | string, onProgress: OnProgress): Promise<OpenedMap>;
   lookup(id: string, uri: string): Promise<Answer>;
@@ -43,7 +43,7 @@ const worker: MapWorker = {
 
 expose(worker);
 
-/** Errors that say all they know, as only their messages reach the page. */
+/** Completes error messages: only they reach the page. */
 async function plainly<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -58,7 +58,7 @@ function mapOf(id: string): MementoMap {
   return map;
 }
 
-/** Opens a map, and reads it through, so that all that follows is quick. */
+/** Opens a map and reads it completely, so that later calls are fast. */
 async function open(id: string, source: File | string, onProgress: OnProgress): Promise<OpenedMap> {
   let last = 0;
   const progress = (done: number, all: number): void => {
@@ -104,7 +104,7 @@ async function decompressed(file: File, progress: Progress): Promise<Blob> {
   return blobOf(WEB.decompress(stored, file.name));
 }
 
-/** Browsers keep large blobs outside of memory. */
+/** Browsers store large blobs on disk. */
 function blobOf(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
   const iterator = chunks[Symbol.asyncIterator]();
   const stream = new ReadableStream<Uint8Array>({
@@ -117,7 +117,7 @@ function blobOf(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
   return new Response(stream).blob();
 }
 
-/** The first half of the work is to bring a file. */
+/** Reports a download as the first half of the progress. */
 async function* counting(
   stream: ReadableStream<Uint8Array>,
   size: number,
@@ -131,7 +131,7 @@ async function* counting(
   }
 }
 
-/** A file that tells how far it was read. */
+/** A file that reports how far it was read. */
 function counted(blob: Blob, name: string, progress: Progress): File {
   const slice = (start = 0, end = blob.size): Blob => {
     progress(blob.size + end, 2 * blob.size);

@@ -8,12 +8,12 @@ export async function servedSlice(address: URL, options: SliceOptions): Promise<
   const url = new URL(address);
   for (const [name, value] of Object.entries(options)) url.searchParams.set(name, String(value));
   const slice = await fetchJson<Holdings>(url.href);
-  // The server gives the address of the next children.
+  // `next` is the address of the next children.
   if (slice.form === "packed" || slice.next === null) return slice;
   return { ...slice, next: new URLSearchParams(slice.next).get("from") };
 }
 
-/** What a server of ours answers; its reason where it refuses. */
+/** Fetches JSON from our own server; throws its reason for an error status. */
 export async function fetchJson<Body>(url: string, signal?: AbortSignal): Promise<Body> {
   const headers = { Accept: "application/json" };
   const response = await fetch(url, signal === undefined ? { headers } : { headers, signal });

@@ -1,17 +1,17 @@
 import { proxy, type Remote, wrap } from "comlink";
 import type { MapWorker, OnProgress } from "./map-worker.ts";
-// oxlint-disable-next-line import/default -- the bundler gives its address
+// oxlint-disable-next-line import/default -- the bundler exports its URL
 import workerUrl from "./map-worker.ts?worker&url";
 
 interface Started {
   readonly worker: Remote<MapWorker>;
-  /** Rejects when the worker fails, which answers no call then. */
+  /** Rejects when the worker crashes: pending calls never settle then. */
   readonly failure: Promise<never>;
 }
 
 let started: Started | undefined;
 
-/** Lets the worker do something; it is started for the first call. */
+/** Calls the worker, which is started on first use. */
 export function inWorker<Result>(
   call: (worker: Remote<MapWorker>) => Promise<Result>,
 ): Promise<Result> {
@@ -29,7 +29,7 @@ function start(): Started {
   return { worker: wrap<MapWorker>(worker), failure };
 }
 
-/** Browsers start no worker of another site, where an element is used there; one that imports it will do. */
+/** Browsers reject cross-origin workers, as with elements on third-party pages; a local one that imports it works. */
 function workerAddress(): string {
   const { href, origin } = new URL(workerUrl, window.location.href);
   if (origin === window.location.origin) return href;
@@ -49,7 +49,7 @@ export function openInWorker(
 
 const opened = new Map<string, OpenedMap>();
 
-/** Opens the map at an address when it is first used. */
+/** Opens the map at an address on first use. */
 export function openOnce(id: string, address: string, onProgress?: OnProgress): OpenedMap {
   const opening = opened.get(id) ?? openInWorker(id, address, onProgress);
   opened.set(id, opening);

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** A bar beside a number, as long as its share of the largest. */
+/** A bar beside a number, in proportion to the largest one. */
 export function Bar({ share }: { readonly share: number }): JSX.Element {
   return (
     <svg class="bar" aria-hidden="true">

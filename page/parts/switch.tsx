@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** A heading of a card, with buttons of which one is pressed. */
+/** The heading of a card, with toggle buttons of which one is pressed. */
 export function CardSwitch<Value extends string>(props: {
   readonly title: string;
   readonly choices: readonly (readonly [value: Value, words: string])[];

@@ -1,21 +1,21 @@
 import type { ComponentChildren, JSX } from "preact";
 
 export interface Column<Row> {
-  /** Its heading; a table whose columns have none has no head. */
+  /** The heading; without any, the table has no header row. */
   readonly name: string;
   readonly class?: string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
-/** The order of a table that readers can sort. */
+/** The sort order of a sortable table. */
 export interface TableOrder {
-  /** The column that it is sorted by. */
+  /** The sort column. */
   readonly name?: string | undefined;
   readonly isUp: boolean;
   readonly onSort: (name: string) => void;
 }
 
-/** A table whose first column names the rows. With a label it scrolls in a box of its own. */
+/** A table whose first column names the rows. With a label, it scrolls in its own box. */
 export function Table<Row>(props: {
   readonly class?: string;
   readonly label?: string;

@@ -1,15 +1,15 @@
 import { toUnicode } from "punycode/punycode.es6.js";
 
-/** A piece of a text: as it is, or a character that would not be seen. */
+/** A piece of a text: unchanged, or an invisible character. */
 export interface Piece {
   readonly text: string;
   readonly isMark: boolean;
 }
 
-/** A URI for people: decoded where that can be read, with what deceives made visible. */
+/** A URI in readable form: decoded where that is legible, with deceptive characters made visible. */
 export interface UriText {
   readonly raw: readonly Piece[];
-  /** Undefined where it says no more than the raw form. */
+  /** Undefined if it is the same as the raw form. */
   readonly readable: readonly Piece[] | undefined;
   /** A label whose letters are of several scripts, such as Latin and Cyrillic. */
   readonly mixed: { readonly label: string; readonly scripts: readonly string[] } | undefined;
@@ -24,11 +24,11 @@ export function uriText(uri: string): UriText {
   };
 }
 
-/** Controls, marks of direction, and blanks other than the space; also what joins to nothing. */
+/** Controls, bidirectional marks, blanks other than the space, and stray joiners. */
 const UNSEEN =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u00a0\u2000-\u200f\u202f\u205f\u3000\u115f\u1160\u3164]/gu;
 
-/** Splits a text so that characters nobody would see stand apart as `U+202E`. */
+/** Splits a text into pieces; invisible characters become `U+202E` and the like. */
 export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   let at = 0;
@@ -50,7 +50,7 @@ export function readableUri(uri: string): string {
     .replace(host, () => readableHost)
     .replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) => {
       try {
-        // What would change the meaning of the URI stays encoded, and so does the blank.
+        // Reserved characters and blanks stay encoded.
         return decodeURIComponent(encoded).replaceAll(/[\s!-/:-@[-^`{-~]/g, encodeByte);
       } catch {
         return encoded;
@@ -58,7 +58,7 @@ export function readableUri(uri: string): string {
     });
 }
 
-/** A label decoded from Punycode, or as it is. */
+/** A label, decoded if it is Punycode. */
 function readableLabel(label: string): string {
   try {
     return /^xn--/i.test(label) ? toUnicode(label.toLowerCase()) : label;

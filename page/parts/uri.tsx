@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useText } from "../text.ts";
 import { type Piece, pieces, uriText } from "./uri-text.ts";
 
-/** A URI below the box it was typed in, where there is more to say about it than it says itself. */
+/** A note on a URI below its input, if its readable form differs or it may be deceptive. */
 export function UriNote({ value }: { readonly value: string }): JSX.Element | null {
   const text = useText("parts");
   const { raw, readable, mixed } = uriText(value);
@@ -31,7 +31,7 @@ export function UriNote({ value }: { readonly value: string }): JSX.Element | nu
   );
 }
 
-/** A text of others, with characters that nobody would see made visible. */
+/** Untrusted text, with invisible characters made visible. */
 export function PlainText({ value }: { readonly value: string }): JSX.Element {
   return (
     <bdi>
@@ -56,7 +56,7 @@ function Pieces({ all }: { readonly all: readonly Piece[] }): JSX.Element {
   );
 }
 
-/** What others call a URI becomes a link only if it is a web address. */
+/** An untrusted URI becomes a link only if it is a web address. */
 export function webUri(uri: string): string {
   return /^https?:\/\//i.test(uri) ? uri : "about:blank";
 }

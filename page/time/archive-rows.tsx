@@ -13,7 +13,7 @@ interface RowsProps {
   readonly chosen: number | undefined;
 }
 
-/** A row for every archive: its mementos over time, or why there are none. */
+/** One row per archive: its mementos over time, or the reason that there are none. */
 export function ArchiveRows(props: RowsProps): JSX.Element {
   const text = useText("time");
   const holders = props.archives.filter(({ outcome }) => (outcome?.mementos ?? 0) > 0);
@@ -36,8 +36,8 @@ export function ArchiveRows(props: RowsProps): JSX.Element {
 function Rows({ archives, state, counts, hidden, onToggle, chosen }: RowsProps): JSX.Element {
   const text = useText("time");
   const reasons = useText("find");
-  // One scale for all: few mementos must not look like many.
-  const most = Math.max(1, ...[...counts.values()].flat());
+  // All rows share one scale: few mementos must not look like many.
+  const max = Math.max(1, ...[...counts.values()].flat());
   return (
     <ul class="archive-rows plain-list">
       {archives.map((archive) => {
@@ -65,7 +65,7 @@ function Rows({ archives, state, counts, hidden, onToggle, chosen }: RowsProps):
             </span>
             <span class="archive-strip">
               {count > 0 ? (
-                <Strip counts={counts.get(id) ?? []} most={most} chosen={chosen} />
+                <Strip counts={counts.get(id) ?? []} max={max} chosen={chosen} />
               ) : (
                 <PlainText value={why ?? reasons.find(`r-${decision}`) ?? decision} />
               )}

@@ -5,14 +5,14 @@ import type { Memento } from "./memento.ts";
 
 const DAY_MS = 86_400_000;
 const MIN_SCALE_MAX = 12;
-/** From this level on, text on a day takes the other colour. */
+/** From this level on, the text on a day is inverted. */
 const STRONG = 6;
 
-/** A year by days: the darker, the more mementos. Days with mementos can be chosen. */
+/** A year by days: the more mementos, the darker. Days with mementos can be selected. */
 export function Calendar(props: {
   readonly mementos: readonly Memento[];
   readonly year: number;
-  /** The chosen time. */
+  /** The selected time. */
   readonly time: number;
   readonly onChoose: (time: number) => void;
 }): JSX.Element {
@@ -24,11 +24,11 @@ export function Calendar(props: {
     const day = target instanceof HTMLElement ? target.dataset["day"] : undefined;
     if (day !== undefined) onChoose(Number(day) * DAY_MS + DAY_MS / 2);
   };
-  // A slider moves often within a day.
+  // Most moves of the slider stay within a day.
   const months = useMemo(() => {
     // Keep days with a single memento light.
-    const most = Math.max(...counts.values(), MIN_SCALE_MAX);
-    // The day that the Tab key goes to.
+    const max = Math.max(...counts.values(), MIN_SCALE_MAX);
+    // The day in the tab order.
     const reachable = counts.has(chosen) ? chosen : counts.keys().next().value;
     const dayOf = (
       day: number,
@@ -43,7 +43,7 @@ export function Calendar(props: {
           </span>
         );
       }
-      const level = Math.min(9, 1 + Math.ceil((9 * Math.log1p(count)) / Math.log1p(most)));
+      const level = Math.min(9, 1 + Math.ceil((9 * Math.log1p(count)) / Math.log1p(max)));
       const label = `${text.day(day * DAY_MS)}: ${text.count("mementos", count)}`;
       return (
         <button
@@ -95,7 +95,7 @@ export function Calendar(props: {
   );
 }
 
-/** Arrows go to the next day with mementos. */
+/** Arrow keys move to the next day with mementos. */
 function moveFocus(event: KeyboardEvent): void {
   const step = { ArrowRight: 1, ArrowDown: 7, ArrowLeft: -1, ArrowUp: -7 }[event.key];
   if (step === undefined || !(event.currentTarget instanceof Element)) return;

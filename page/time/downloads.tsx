@@ -38,7 +38,7 @@ export function Downloads(props: {
   );
 }
 
-/** A field of CSV (RFC 4180); spreadsheets must not take it for a formula. */
+/** A field of CSV (RFC 4180); spreadsheets must not treat it as a formula. */
 function field(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -8,11 +8,11 @@ const ROW = 38;
 const HEIGHT = 420;
 const BESIDE = 8;
 
-/** The list of mementos. Only the rows in sight are in the document, however many there are. */
+/** The list of mementos, virtualized: only visible rows are in the document. */
 export function MementoRows(props: {
   readonly mementos: readonly Memento[];
   readonly nameOf: (archive: string) => string;
-  /** The place that is chosen; it is scrolled to when it changes. */
+  /** The selected index; the list scrolls to it when it changes. */
   readonly place: number;
   readonly onChoose: (place: number) => void;
   readonly onPick: (memento: Memento) => void;

@@ -3,9 +3,9 @@ import { epochMs, formatDatetime, parsePaddedDatetime } from "../../src/memento/
 /** Mementos of one archive as the server streams them: pairs of datetime and pattern. */
 export interface MementoChunk {
   readonly archive: string;
-  /** URIs in which `{}` stands for the datetime of a memento. */
+  /** URI templates with `{}` for the datetime of a memento. */
   readonly patterns: readonly string[];
-  /** A datetime of fourteen digits, the number of its pattern, and so on. */
+  /** Alternately a 14-digit datetime and the index of its pattern. */
   readonly rows: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export function mementosOf({ archive, patterns, rows }: MementoChunk): Memento[]
   });
 }
 
-/** The place of the memento closest to a time among sorted ones; -1 where there is none. */
+/** The index of the memento closest to a time, in a sorted list; -1 if it is empty. */
 export function closest(mementos: readonly Memento[], time: number): number {
   const after = mementos.findIndex((each) => each.time >= time);
   if (after <= 0) return after === 0 ? 0 : mementos.length - 1;
@@ -34,12 +34,12 @@ export function closest(mementos: readonly Memento[], time: number): number {
   return distance(after - 1) <= distance(after) ? after - 1 : after;
 }
 
-/** Whole years in parts of equal length. */
+/** Whole years in bins of equal length. */
 export interface Span {
   readonly from: number;
   readonly until: number;
   readonly bins: number;
-  /** Whether a part is three months, not one. */
+  /** Whether a bin is three months, not one. */
   readonly isQuarters: boolean;
 }
 
@@ -54,7 +54,7 @@ export function spanOf(mementos: readonly Memento[]): Span {
   return { from, until, bins: years * (isQuarters ? 4 : 12), isQuarters };
 }
 
-/** How many mementos there are in each part of a span. */
+/** The number of mementos in each bin of a span. */
 export function density(mementos: readonly Memento[], { from, until, bins }: Span): number[] {
   const counts = Array.from({ length: bins }, () => 0);
   for (const { time } of mementos) {
@@ -64,7 +64,7 @@ export function density(mementos: readonly Memento[], { from, until, bins }: Spa
   return counts;
 }
 
-/** A time in an address: 4 to 14 digits, or as ISO 8601 has it; NaN where there is none. */
+/** Parses a time in an address: 4 to 14 digits or ISO 8601; NaN if it is neither. */
 export function timeOf(text: string = ""): number {
   try {
     return /^\d+$/.test(text) ? epochMs(parsePaddedDatetime(text)) : Date.parse(text);

@@ -3,12 +3,12 @@ import { useText } from "../text.ts";
 import { Timeline } from "./timeline.tsx";
 import { type MementoStream, useMementos } from "./use-mementos.ts";
 
-/** The mementos of a page in all archives of an aggregator, as they answer. */
+/** The mementos of a page in all archives of an aggregator, shown as responses arrive. */
 export function Mementos(props: {
   readonly uri: string;
-  /** What paths of the aggregator begin with. */
+  /** The base path of the aggregator. */
   readonly base: string;
-  /** The time that is chosen at first. */
+  /** The time selected initially. */
   readonly at: string | undefined;
   readonly onChoose?: (at: string) => void;
 }): JSX.Element {
@@ -31,18 +31,18 @@ export function Mementos(props: {
   );
 }
 
-/** How many archives have answered, in a line; and what follows if there are no mementos. */
+/** A summary line of responses, and the conclusion if there are no mementos. */
 export function Progress({ stream }: { readonly stream: MementoStream }): JSX.Element {
   const text = useText("time");
   const { archives, state, mementos } = stream;
-  const asked = archives.filter((archive) => archive.asked);
-  const results = asked.flatMap(({ outcome }) => outcome?.result ?? []);
+  const queried = archives.filter((archive) => archive.asked);
+  const results = queried.flatMap(({ outcome }) => outcome?.result ?? []);
   const answered = results.filter((result) => result === "hit" || result === "miss").length;
   const failed = results.length - answered;
   const counts = [
     ["unanswered", failed],
-    ["pending", asked.length - results.length],
-    ["skipped", archives.length - asked.length],
+    ["pending", queried.length - results.length],
+    ["skipped", archives.length - queried.length],
   ] as const;
   const parts = [
     text.count("mementos", mementos.length),
@@ -57,7 +57,7 @@ export function Progress({ stream }: { readonly stream: MementoStream }): JSX.El
       <progress
         aria-label={text("asking")}
         class={state === "asking" ? "" : "is-over"}
-        max={Math.max(1, asked.length)}
+        max={Math.max(1, queried.length)}
         value={results.length}
       />
       {state === "failed" && (

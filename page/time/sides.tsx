@@ -4,8 +4,8 @@ import { useText } from "../text.ts";
 import type { Memento } from "./memento.ts";
 
 /**
- * Two mementos side by side. The frames are sandboxes: what was archived can neither reach this
- * page nor open others.
+ * Two mementos side by side. The frames are sandboxed: archived scripts can neither access this page nor
+ * open others.
  */
 export function Sides(props: {
   readonly picked: readonly Memento[];

@@ -1,27 +1,27 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
-/** Bars of a strip as one path: as wide as there are bins, and 100 high. Square roots keep small counts visible. */
-function barPath(counts: readonly number[], most: number): string {
+/** The bars of a strip as one path, one unit per bin and 100 high. Square roots keep small counts visible. */
+function barPath(counts: readonly number[], max: number): string {
   const bars = counts.map((count, bin) => {
-    const height = Math.max(6, 100 * Math.sqrt(count / most)).toFixed(1);
+    const height = Math.max(6, 100 * Math.sqrt(count / max)).toFixed(1);
     return count === 0 ? "" : `M${bin + 0.08} 100h.84v-${height}h-.84z`;
   });
   return bars.join("");
 }
 
-/** How many mementos there are over time; a line marks the chosen one. Without a label it is small. */
+/** A histogram of mementos over time; a line marks the selected one. Without a label, it is small. */
 export function Strip(props: {
   readonly counts: readonly number[];
   /** The count of the highest bar. */
-  readonly most: number;
+  readonly max: number;
   readonly label?: string | undefined;
-  /** A share of the width. */
+  /** A fraction of the width. */
   readonly chosen?: number | undefined;
   readonly onChoose?: (share: number) => void;
 }): JSX.Element {
-  const { counts, most, label, chosen, onChoose } = props;
-  const bars = useMemo(() => barPath(counts, most), [counts, most]);
+  const { counts, max, label, chosen, onChoose } = props;
+  const bars = useMemo(() => barPath(counts, max), [counts, max]);
   const choose = ({ currentTarget, clientX }: MouseEvent): void => {
     if (!(currentTarget instanceof Element)) return;
     const { left, width } = currentTarget.getBoundingClientRect();
@@ -49,7 +49,7 @@ export function Strip(props: {
   );
 }
 
-/** The years below a strip, as many as there is room for. */
+/** The years below a strip, as many as fit. */
 export function Years(props: { readonly from: number; readonly until: number }): JSX.Element {
   const [first = 0, end = 0] = [props.from, props.until].map((at) => new Date(at).getUTCFullYear());
   const step = Math.max(1, Math.ceil((end - first) / 8));

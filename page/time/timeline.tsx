@@ -13,16 +13,16 @@ import type { MementoStream } from "./use-mementos.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Browsers refuse to change the address more than some hundred times in half a minute. */
+/** Browsers limit address changes to some hundred in 30 seconds. */
 const SETTLED_MS = 250;
 
-/** The mementos of a page: by archive, by day and in a list, with one of them chosen. */
+/** The mementos of a page: by archive, by day and in a list, with one selected. */
 export function Timeline(props: {
   readonly uri: string;
   readonly stream: MementoStream;
-  /** What paths of the aggregator begin with. */
+  /** The base path of the aggregator. */
   readonly base: string;
-  /** The chosen time as the address has it. */
+  /** The selected time, as in the address. */
   readonly at?: string | undefined;
   readonly onChoose?: (at: string) => void;
 }): JSX.Element {
@@ -41,7 +41,7 @@ export function Timeline(props: {
     () => stream.mementos.filter(({ archive }) => !hidden.has(archive)),
     [stream.mementos, hidden],
   );
-  // One date that cannot be right must not squeeze all others.
+  // A single implausible date must not compress the rest of the chart.
   const charted = useMemo(() => {
     const usual = mementos.filter(isUsual);
     return usual.length === 0 ? mementos : usual;
@@ -207,13 +207,13 @@ function Overview(props: {
   const { mementos, span, label, share, onChoose } = props;
   const text = useText("time");
   const all = useMemo(() => density(mementos, span), [mementos, span]);
-  const most = Math.max(...all);
+  const max = Math.max(...all);
   return (
     <>
-      <p class="hint">{text(span.isQuarters ? "mostQuarter" : "mostMonth", { count: most })}</p>
+      <p class="hint">{text(span.isQuarters ? "mostQuarter" : "mostMonth", { count: max })}</p>
       <Strip
         counts={all}
-        most={most}
+        max={max}
         label={label}
         chosen={share}
         onChoose={(next) => onChoose(span.from + next * (span.until - span.from))}
@@ -222,7 +222,7 @@ function Overview(props: {
   );
 }
 
-/** The Web began in 1991; mementos are not of tomorrow. */
+/** Plausible: after the beginning of the Web in 1991, and not in the future. */
 function isUsual({ time }: Memento): boolean {
   return time >= Date.UTC(1990, 0, 1) && time <= Date.now() + DAY_MS;
 }

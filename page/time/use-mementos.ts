@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ArchiveDecision } from "../find/ask.ts";
 import { type Memento, type MementoChunk, mementosOf } from "./memento.ts";
 
-/** What became of the request to an archive. */
+/** The outcome of the request to an archive. */
 interface ArchiveOutcome {
   readonly result: "hit" | "miss" | "error" | "pending";
   readonly mementos: number;
@@ -10,20 +10,20 @@ interface ArchiveOutcome {
   readonly detail: string | null;
 }
 
-/** An archive, whether it is queried and why, and its answer once there is one. */
+/** An archive, whether and why it is queried, and its outcome when known. */
 export interface ArchiveProgress extends ArchiveDecision {
   readonly outcome?: ArchiveOutcome | undefined;
 }
 
 export interface MementoStream {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly mementos: readonly Memento[];
   readonly archives: readonly ArchiveProgress[];
-  /** `idle` before there is a script that asks. */
+  /** `idle` until the script starts the request. */
   readonly state: "idle" | "asking" | "done" | "failed";
 }
 
-/** What the server sends, by the names of events. */
+/** Data of server-sent events, by event name. */
 interface Events {
   readonly decided: { readonly archives: readonly ArchiveDecision[] };
   readonly mementos: MementoChunk;
@@ -33,10 +33,10 @@ interface Events {
 
 const IDLE: MementoStream = { mementos: [], archives: [], state: "idle" };
 
-/** Events within a tenth of a second are drawn together. */
+/** Events within a tenth of a second are rendered together. */
 const DRAWN_EVERY_MS = 100;
 
-/** The mementos of a page, as archives answer an aggregator, whose paths begin with `base`. */
+/** Streams the mementos of a page from the aggregator at `base`. */
 export function useMementos(base: string, uri: string): MementoStream {
   const [stream, setStream] = useState(IDLE);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { ServiceHealth } from "../about/service-health.tsx";
 import { HEALTH_PATHS } from "../about/health.ts";
 import { PAGE } from "../page-data.ts";
 
-/** About: how an aggregator is, or which maps a publisher has. */
+/** About: the health of an aggregator, or the maps of a publisher. */
 export default function About(): JSX.Element {
   return PAGE.service === "aggregator" ? <ServiceHealth /> : <PublishedMaps />;
 }

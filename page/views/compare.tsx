@@ -13,7 +13,7 @@ import type { ViewProps } from "../views.ts";
 
 const MAX_MAPS = 8;
 
-/** Compare: what maps have in common, and what only one holds. */
+/** Compare: the overlap of maps and their differences. */
 export default function Compare({ params }: ViewProps): JSX.Element {
   const text = useText("compare");
   const maps = useMaps().filter(({ isPacked }) => !isPacked);

@@ -12,7 +12,7 @@ import { useText } from "../text.ts";
 import { Mementos } from "../time/mementos.tsx";
 import type { ViewProps } from "../views.ts";
 
-/** Keys that follow each other faster than this are one change. */
+/** Delay before a lookup: keystrokes in between are coalesced. */
 const SETTLED_MS = 40;
 
 interface Answer {
@@ -21,7 +21,7 @@ interface Answer {
   readonly fault?: string | undefined;
 }
 
-/** The address that a text is; undefined for what is none, such as words. */
+/** The address in a text; undefined if it is not an address. */
 function addressOf(text: string): PastedAddress | undefined {
   try {
     return pastedAddress(text);
@@ -36,13 +36,13 @@ export function needs(params: URLSearchParams): readonly string[] {
   return path === undefined ? [] : [path];
 }
 
-/** What was typed before the script ran. */
+/** Text typed before the script ran. */
 function typedEarly(): string | undefined {
   if (typeof document === "undefined") return undefined;
   return document.querySelector<HTMLInputElement>("#url")?.value;
 }
 
-/** What maps say of a page; at first what the server rendered. */
+/** The findings of all maps for a page; initially those that the server rendered. */
 function useAnswer(uri: string | undefined, maps: readonly PageMap[]): Answer | undefined {
   const [answer, setAnswer] = useState<Answer | undefined>(() => {
     const findings = uri === undefined ? undefined : answeredLookup(uri);
@@ -74,22 +74,22 @@ function useAnswer(uri: string | undefined, maps: readonly PageMap[]): Answer | 
 }
 
 /**
- * Search: which archives hold a page, by their maps, as it is typed; and from an aggregator, once it is
- * submitted, its mementos.
+ * Search: finds the archives that hold a page, from their maps, as the user types. With an aggregator,
+ * submitting the form loads the mementos.
  */
 export default function Search({ params }: ViewProps): JSX.Element {
   const text = useText("find");
   const maps = useMaps();
-  const asked = params.get("url") ?? "";
-  const [typed, setTyped] = useState(() => typedEarly() || asked);
-  const last = useRef(asked);
+  const query = params.get("url") ?? "";
+  const [typed, setTyped] = useState(() => typedEarly() || query);
+  const last = useRef(query);
   useEffect(() => {
-    if (last.current !== asked) setTyped(asked);
-    last.current = asked;
-  }, [asked]);
+    if (last.current !== query) setTyped(query);
+    last.current = query;
+  }, [query]);
   const uri = addressOf(typed)?.uri;
   const answer = useAnswer(uri, maps);
-  const submitted = addressOf(asked);
+  const submitted = addressOf(query);
   const isSubmitted = answer?.uri === submitted?.uri;
   const isAggregator = PAGE.service === "aggregator";
   return (
@@ -149,7 +149,7 @@ export default function Search({ params }: ViewProps): JSX.Element {
           uri={submitted.uri}
           base={PAGE.base}
           at={params.get("at") ?? submitted.datetime}
-          onChoose={(at) => navigate(hrefOf(PAGE, "search", { url: asked, at }), { replace: true })}
+          onChoose={(at) => navigate(hrefOf(PAGE, "search", { url: query, at }), { replace: true })}
         />
       )}
       {isAggregator && answer !== undefined && (
@@ -209,12 +209,12 @@ function AtHand({ maps }: { readonly maps: readonly PageMap[] }): JSX.Element | 
   );
 }
 
-/** How to find from anywhere: a bookmarklet, and the search engines of the browser. */
+/** Ways to search from outside the page: a bookmarklet, and the search engines of the browser. */
 function Install(): JSX.Element {
   const text = useText("find");
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    // A link that runs a script is refused in markup by libraries; this one is only dragged.
+    // Preact rejects `javascript:` links in markup; this one is only dragged.
     const home = new URL(hrefOf(PAGE, "search"), window.location.href).href;
     const script = `location.href=${JSON.stringify(`${home}?url=`)}+encodeURIComponent(location.href)`;
     link.current?.setAttribute("href", `javascript:${script}`);

@@ -127,7 +127,7 @@ describe.skipIf(CHROMIUM === undefined)("explore, compare and dropped maps", () 
     expect((await page.$$("th[aria-sort=ascending]")).length).toBe(1);
     await page.type(`::-p-aria(In diesem Teil suchen)`, "page-125");
     await page.keyboard.press("Enter");
-    await page.waitForSelector("::-p-text(10 Teile haben „page-125“ im Namen.)");
+    await page.waitForSelector("::-p-text(10 Teile passen zu „page-125“.)");
     // The language is kept for the next page.
     await page.evaluate("localStorage.clear()");
     expect(faults).toEqual([]);

@@ -45,7 +45,7 @@ describe("what the page says of archives", () => {
     expect(timeline([], { archives, state: "asking" })).toContain("is-waiting");
     const broken = timeline([], { archives, state: "failed" });
     expect(broken).not.toContain("is-waiting");
-    expect(broken).toContain("has not answered yet");
+    expect(broken).toContain("no response yet");
   });
 
   it("draws archives on one scale, so that few mementos do not look like many", () => {
@@ -58,21 +58,21 @@ describe("what the page says of archives", () => {
   });
 
   it("says that none has it only if all answered", () => {
-    const none = "No archive that was queried has a memento";
+    const none = "None of the queried archives has a memento";
     expect(progress(["miss", "miss", undefined])).toContain(none);
     const some = progress(["miss", "error"]);
     expect(some).not.toContain(none);
-    expect(some).toContain("1 archive answered · 1 did not answer");
+    expect(some).toContain("1 archive responded · 1 did not respond");
     const all = progress(["error", "error"]);
-    expect(all).toContain("0 archives answered · 2 did not answer");
-    expect(all).toContain("is not known: no archive answered");
+    expect(all).toContain("0 archives responded · 2 did not respond");
+    expect(all).toContain("No archive responded, so it is unknown");
   });
 
   it("keeps one odd date from squeezing the chart, and offers the nearest memento first", () => {
     const datetimes = [20050101000000, 20150101000000, 20990101000000];
     const page = timeline([], streamOf(["hit", "error"], datetimes));
     expect(page).toContain("from 1 Jan 2005 to 1 Jan 2015");
-    expect(page).toContain("1 memento has an odd date");
+    expect(page).toContain("1 memento has an implausible date");
     expect(page).toContain('datetime="2015-01-01T00:00:00.000Z"');
     expect(page.indexOf("Open in the archive")).toBeLessThan(page.indexOf("Archive 1"));
   });

@@ -64,10 +64,10 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await until(page, "document.querySelector('progress.is-over') !== null");
     await expect
       .poll(() => textOf(open, ".progress-line"))
-      .toMatch(/^1,550 mementos · 4 archives answered · 1 did not answer · 1 skipped/);
+      .toMatch(/^1,550 mementos · 4 archives responded · 1 did not respond · 1 skipped/);
     await page.click("section details summary");
     const rows = await textOf(open, "section details");
-    expect(rows).toContain("Its map does not have it.");
+    expect(rows).toContain("Not in its map.");
     expect(rows).toContain("status 503");
     const before = await textOf(open, ".chosen-memento time");
     await page.click(".chosen-actions button");
@@ -190,7 +190,7 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.evaluate(`fetch("/timemap/link/${DEMO_URL}")`);
     // Renewed by itself.
     await until(page, "document.querySelectorAll('figure.chart').length === 2");
-    await expect.poll(() => textOf(open, ".facts")).toMatch(/Questions\s+1\s/);
+    await expect.poll(() => textOf(open, ".facts")).toMatch(/Lookups\s+1\s/);
     await page.click(".card-head .quiet:last-child");
     await until(page, "document.querySelector('.chart-pair').innerText.includes('hours ago')");
     await expectSound(open);

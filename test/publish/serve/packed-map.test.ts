@@ -77,7 +77,7 @@ describe("a packed map that is published", () => {
     expect(page).toContain(`type="${TYPE}"`);
     const about = await (await fetch(new URL("/about", site.url))).text();
     expect(about).toMatch(/class="badge calm">packed</i);
-    expect(about).not.toContain("Where the keys are");
+    expect(about).not.toContain("Keys by domain");
     expect(await getJson(new URL("/health", site.url).href)).toMatchObject({
       status: "ok",
       maps: [{ id: "map", isPacked: true, inMemory: true, pages: 0 }],
