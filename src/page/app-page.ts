@@ -7,13 +7,13 @@ import type { PageData, PageLink, PageServer } from "./page-data.ts";
 
 let server: Promise<PageServer> | undefined;
 
-/** The application, loaded for the first page. */
+/** The server-side application, loaded on first use. */
 function pageServer(): Promise<PageServer> {
   server ??= import(String(packageFile(`${FOLDER}server.js`))) as Promise<PageServer>; // our own file
   return server;
 }
 
-/** Renders the view at the address of a request, with what the service answers that it needs. */
+/** Renders the view for a request, with the JSON that it needs from the service. */
 export async function pageReply(
   { path, query, answerOf }: BaseExchange,
   site: Omit<PageData, "answers">,
@@ -35,7 +35,7 @@ export async function pageReply(
   });
 }
 
-/** Writes the document of a view. */
+/** Renders the document of a view. */
 export async function appPage(
   site: Omit<PageData, "answers">,
   target: string,
@@ -55,14 +55,14 @@ export async function appPage(
   return render({ ...site, answers }, target, {
     links: [...links, ...files],
     script: folder + script,
-    // A site of files has no headers.
+    // A static site cannot set headers.
     policy: site.service === "static" ? appSecurityPolicy("static") : undefined,
   });
 }
 
 /**
- * What pages of the application may do: load its own files and talk to its own site, nothing else.
- * Where mementos are shown, archives may be in frames.
+ * The content security policy: pages may only load files from, and connect to, their own site. An
+ * aggregator may also show archives in frames.
  */
 function appSecurityPolicy(service: PageData["service"]): string {
   return [
@@ -75,12 +75,12 @@ function appSecurityPolicy(service: PageData["service"]): string {
     ...(service === "aggregator" ? ["frame-src http: https:"] : []),
     "form-action 'self'",
     "base-uri 'none'",
-    // Not allowed in a page.
+    // Not supported in a <meta> element.
     ...(service === "static" ? [] : ["frame-ancestors 'none'"]),
   ].join("; ");
 }
 
-/** `GET /opensearch.xml`: so that browsers offer the site as a search engine (OpenSearch 1.1). */
+/** `GET /opensearch.xml`: lets browsers add the site as a search engine (OpenSearch 1.1). */
 export function openSearchReply(name: string, address: string): Reply {
   const text = `<?xml version="1.0" encoding="UTF-8"?>
     <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
@@ -94,7 +94,7 @@ export function openSearchReply(name: string, address: string): Reply {
   });
 }
 
-/** Whether a client asks for a page by name, as browsers do. */
+/** Whether the Accept header names HTML, as that of browsers does. */
 export function wantsPage({ request }: BaseExchange): boolean {
   return request.headers.accept?.includes("text/html") === true;
 }

@@ -1,6 +1,6 @@
 import { THEME_STYLE, TOKEN_STYLE } from "./tokens.ts";
 
-/** The style of the application: that of all pages, its frame, and what the server renders of its views. */
+/** The style of the application: of all pages, of the shell, and of server-rendered views. */
 export const APP_STYLE: string = `${TOKEN_STYLE}${THEME_STYLE}
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 var(--sans); }

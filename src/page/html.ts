@@ -1,4 +1,4 @@
-/** Escapes for text and for attributes in double quotes, of HTML, SVG and XML. */
+/** Escapes text and double-quoted attributes for HTML, SVG and XML. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")

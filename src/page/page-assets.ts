@@ -4,23 +4,23 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { packageFile } from "../files/package-file.ts";
 import type { ViewName } from "./page-data.ts";
 
-/** The folder of the built application, and where it is served. */
+/** The folder of the built application, which is also its path on the server. */
 export const FOLDER = "dist/page/";
 export const ASSET_PATH = "/page/";
 
-/** What `scripts/build-page.ts` tells about the files it wrote. */
+/** The list of files written by `scripts/build-page.ts`. */
 export interface AssetList {
   /** The script that pages load. */
   readonly script: string;
   readonly styles: readonly string[];
-  /** What each view loads besides. */
+  /** Additional files of each view. */
   readonly views: Readonly<Partial<Record<ViewName, readonly string[]>>>;
   readonly files: readonly string[];
 }
 
 let list: AssetList | undefined;
 
-/** The files of the application; undefined where it was not built, and pages do without script. */
+/** The files of the application; undefined if it was not built: pages then have no script. */
 export function assetList(): AssetList | undefined {
   const file = packageFile(`${FOLDER}page.json`);
   if (list === undefined && file !== undefined && existsSync(file)) {
@@ -39,22 +39,22 @@ const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** Of names that change with what is in the file. */
+/** For names with a content digest. */
 const DIGEST = /-[\w-]{8}\.\w+$/;
 
-const held = new Map<string, Asset>();
+const cache = new Map<string, Asset>();
 
 /**
- * A file of the application by its name, compressed where the client allows it. Names carry a digest,
- * so that clients may keep files. Holds every form that was asked for: a few hundred kilobytes.
+ * A file of the application by name, compressed if the client accepts it. Names contain a digest, so
+ * clients may cache files. Every requested form stays in memory: a few hundred kilobytes.
  */
 export function pageAsset(name: string, accepted: string = ""): Asset | undefined {
   if (assetList()?.files.includes(name) !== true) return undefined;
   const encoding = /\bbr\b/.test(accepted) ? "br" : /\bgzip\b/.test(accepted) ? "gzip" : "identity";
   const key = `${encoding} ${name}`;
   const file = packageFile(`${FOLDER}${name}`);
-  const ready = held.get(key);
-  // Another build may have taken the place of the file.
+  const ready = cache.get(key);
+  // A newer build may have replaced the file.
   if (ready !== undefined || file === undefined || !existsSync(file)) return ready;
   const body = ENCODERS[encoding](readFileSync(file));
   const headers = {
@@ -65,7 +65,7 @@ export function pageAsset(name: string, accepted: string = ""): Asset | undefine
     "X-Content-Type-Options": "nosniff",
     ...(encoding === "identity" ? {} : { "Content-Encoding": encoding }),
   };
-  held.set(key, { body, headers });
+  cache.set(key, { body, headers });
   return { body, headers };
 }
 

@@ -3,26 +3,26 @@ export const VIEWS = ["search", "explore", "compare", "about"] as const;
 
 export type ViewName = (typeof VIEWS)[number];
 
-/** What the server tells the application in the browser; see `page/`. */
+/** Data from the server for the application in the browser; see `page/`. */
 export interface PageData {
-  /** Who answers: a publisher of maps, an aggregator, or files without a program behind them. */
+  /** The type of service: a publisher of maps, an aggregator, or a static site. */
   readonly service: "publisher" | "aggregator" | "static";
-  /** What all paths begin with: `""` or `/a/b`. */
+  /** The prefix of all paths: `""` or `/a/b`. */
   readonly base: string;
-  /** What the site is called. */
+  /** Display name of the site. */
   readonly name: string;
   readonly version: string;
-  /** How people reach the site: `https://archive.example.org`; empty for a site of files. */
+  /** The public origin: `https://archive.example.org`; empty for a static site. */
   readonly origin: string;
   readonly maps: readonly MapInfo[];
   readonly archives: readonly ArchiveInfo[];
-  /** What the paths that the first view needs answer, as JSON: the browser does not ask again. */
+  /** JSON responses for the first view, by path: saves the browser these requests. */
   readonly answers: Readonly<Record<string, unknown>>;
 }
 
 /** The application on the server: `dist/page/server.js`. */
 export interface PageServer {
-  /** The view at an address, and the paths whose JSON it begins with. */
+  /** The view at an address, and the paths of the JSON that it needs initially. */
   readonly prepare: (
     page: Omit<PageData, "answers">,
     target: string,
@@ -33,9 +33,9 @@ export interface PageServer {
 
 export interface PageHead {
   readonly links: readonly PageLink[];
-  /** The address of the application. */
+  /** The URL of the application script. */
   readonly script: string;
-  /** The policy of a document that has no headers. */
+  /** The content security policy of a document without HTTP headers. */
   readonly policy: string | undefined;
 }
 
@@ -47,12 +47,12 @@ export interface PageLink {
   readonly title?: string;
 }
 
-/** A map that is published here. */
+/** A map that this site publishes. */
 export interface MapInfo {
   readonly id: string;
   readonly name: string | null;
   readonly archive: string | null;
-  /** Where it can be fetched from; empty for a map that an aggregator only tells about. */
+  /** The download address; empty for a map that an aggregator only uses. */
   readonly href: string;
   readonly updatedAt: string;
   readonly bytes: number;
@@ -63,20 +63,20 @@ export interface MapInfo {
   readonly domainCount: number;
   readonly topDomains: readonly { readonly domain: string; readonly keys: number }[];
   readonly pages: number;
-  /** What a URI is written behind to look at it in the archive. */
+  /** The URL prefix for opening a URI in the archive. */
   readonly replay: string | null;
 }
 
-/** An archive that the aggregator knows. */
+/** An archive of the aggregator. */
 interface ArchiveInfo {
   readonly id: string;
   readonly name: string;
-  /** What a URI is written behind; null where it has only a TimeGate. */
+  /** The URL prefix for opening a URI; null if the archive has only a TimeGate. */
   readonly timemap: string | null;
   readonly hasMap: boolean;
 }
 
-/** Which views a service has. */
+/** The views of a service. */
 export function viewsOf(service: PageData["service"]): readonly ViewName[] {
   return service === "static" ? VIEWS.filter((view) => view !== "about") : VIEWS;
 }

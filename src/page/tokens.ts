@@ -1,9 +1,9 @@
 /**
- * The design of all that people see: pages of the publisher, the dashboard, reports.
+ * Design tokens of the whole user interface: pages of the publisher, the dashboard, reports.
  *
- * Text has a contrast of at least 4.5 to what it stands on, and marks of charts one of 3 (WCAG 2.2
- * AA). Colours of series differ from each other for people with any kind of colour blindness; they
- * never stand alone, but beside a marker or a word. `test/page/tokens.test.ts` computes both.
+ * Text has a contrast of at least 4.5 to its background, and chart marks one of 3 (WCAG 2.2 AA). Series
+ * colours are distinguishable with any kind of colour blindness, and a marker or a word always
+ * accompanies them. `test/page/tokens.test.ts` checks contrasts and colours.
  */
 export const LIGHT = {
   paper: "#f7f5f0",
@@ -11,12 +11,12 @@ export const LIGHT = {
   ink: "#22201c",
   soft: "#625c52",
   line: "#e2ddd2",
-  // Lines behind charts: they carry nothing that the axis does not say.
+  // Grid lines: decoration, as the axis has the values.
   grid: "#ece8df",
   accent: "#17566b",
   "accent-ink": "#ffffff",
   focus: "#b4690e",
-  // A quiet bar, beside its number.
+  // A muted bar beside its number.
   bar: "#6c9aa3",
   mark: "#fdf3d3",
   "mark-line": "#a97f08",
@@ -28,13 +28,13 @@ export const LIGHT = {
   "no-paper": "#fbe9dc",
   calm: "#ebe8e1",
   "calm-ink": "#4f4a41",
-  // Text on strong cells of heat maps.
+  // Text on dark cells of heat maps.
   "on-heat": "#ffffff",
-  // Of series that have no order; the last is for lines of reference and for what is neutral.
+  // Unordered series; the last colour is neutral, for reference lines.
   series: ["#17566b", "#cf6f12", "#7d63de", "#4b5a12", "#4f9bc4", "#6b1240", "#8f5a4c", "#8f887b"],
-  // Of series that have an order, such as depths: each step is lighter than the one before.
+  // Ordered series, such as depths: each step is lighter than the previous one.
   ordered: ["#250048", "#420950", "#601552", "#7f224e", "#9a3344", "#b24935", "#c4641b", "#c97f00"],
-  // Of cells: nothing, then weak to strong.
+  // Heat-map cells: zero, then low to high.
   heat: [
     "#f1eee7",
     "#e0f3f5",
@@ -87,7 +87,7 @@ export const DARK: Palette = {
   ],
 };
 
-/** The colours of a palette by the names of their custom properties. */
+/** The colours of a palette by custom property. */
 export function colorsOf(palette: Palette): [name: string, color: string][] {
   const { series, ordered, heat, ...named } = palette;
   return [
@@ -117,7 +117,7 @@ export const TOKEN_STYLE: string = `
 @media print{:root{color-scheme:light;${declarations({ ...LIGHT, paper: "#ffffff", card: "#ffffff", soft: "#444444" })}}}
 `.trim();
 
-/** Where the reader chose a theme other than that of the system. Paper stays light. */
+/** Overrides for a theme chosen by the user. Print stays light. */
 export const THEME_STYLE: string = `
 @media screen{:root[data-theme=dark]{color-scheme:dark;${declarations(DARK)}}
 :root[data-theme=light]{color-scheme:light;${declarations(LIGHT)}}}

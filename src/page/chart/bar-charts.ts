@@ -22,10 +22,10 @@ interface BarChart {
   readonly x: string;
   readonly y: string;
   readonly text?: TickText;
-  /** The names of what is stacked in each bar, from below. */
+  /** The names of the layers of each bar, from the bottom. */
   readonly layers: readonly Layer[];
   readonly bars: readonly { readonly name: string; readonly values: readonly number[] }[];
-  /** Whose names stand below the axis; as many as there is room for by default. */
+  /** Indexes of the bars with labels below the axis; by default as many as fit. */
   readonly isNamed?: (bar: number) => boolean;
 }
 
@@ -58,7 +58,7 @@ export function barChart(chart: BarChart): Drawing {
   const x = { at: (i: number) => left + (i + 0.5) * step, ticks: names };
   const xAxis = { name: chart.x, text: (i: number) => bars[i]?.name ?? "" };
   const axes = axesSvg(x, y, xAxis, { name: chart.y, text });
-  // Once more, over the outlines of bars.
+  // Drawn again, over the outlines of bars.
   const base = `<line class="axis" x1="${left}" x2="${right}" y1="${Y_RANGE[0]}" y2="${Y_RANGE[0]}"/>`;
   return { legend: blockLegend(layers), marks: axes + marks.join("") + base };
 }
@@ -67,17 +67,17 @@ function blockLegend(layers: readonly Layer[]): LegendItem[] {
   return layers.map(({ name, color }, i) => ({ name, color: color ?? i, style: "block" }));
 }
 
-/** Shares of several things; each adds up to at most 1. */
+/** Fractions per bar; their sum is at most 1. */
 type RowChart = Pick<BarChart, "layers" | "bars">;
 
 const ROW_HEIGHT = 52;
 const BAR_HEIGHT = 18;
 const FOOT_HEIGHT = 30;
 const [, RIGHT] = X_RANGE;
-/** Names stand above their bars, so bars need no room to their left. */
+/** Names are above the bars, so no left margin is needed. */
 const ROW_LEFT = 2;
 
-/** Draws stacked shares below one another, each with its whole name: names of hosts are long. */
+/** Draws horizontal stacked bars, each with its full name: host names are long. */
 export function rowChart({ bars, layers }: RowChart): Drawing {
   if (bars.length === 0) return NO_DATA;
   const x = linearScale([0, 1], [ROW_LEFT, RIGHT]);

@@ -1,4 +1,4 @@
-/** The classes of one palette: lines take a colour as stroke, all other marks as fill. */
+/** The classes of a palette: colour is the stroke of lines and the fill of other marks. */
 function colorRules(name: string, count: number): string {
   return Array.from(
     { length: count },
@@ -7,7 +7,7 @@ function colorRules(name: string, count: number): string {
   ).join("");
 }
 
-/** The style of marks, on top of the tokens. */
+/** The style of marks, based on the tokens. */
 export const MARK_STYLE: string = `
 svg.drawing text{font:11.5px var(--sans);fill:var(--soft);font-variant-numeric:tabular-nums}
 svg.drawing .cell{fill:var(--ink);pointer-events:none}svg.drawing .cell.strong{fill:var(--on-heat)}
@@ -21,8 +21,8 @@ rect.bar{stroke:var(--card);stroke-width:.6}
 `.trim();
 
 /**
- * The style of charts in a page. A figure is a container: as its drawing shrinks, the text in it
- * grows, so that it is never below 11 px.
+ * The style of charts in a page. Container queries enlarge the text as the drawing shrinks, so that it
+ * is never smaller than 11 px.
  */
 export const CHART_STYLE: string = `
 figure.chart{container-type:inline-size}

@@ -2,7 +2,7 @@ import { formatShort } from "../../format.ts";
 import { escapeHtml } from "../html.ts";
 import type { Scale } from "./scales.ts";
 
-/** What a chart draws: SVG marks, and the legend above them. */
+/** The result of a chart: SVG marks, and the legend above them. */
 export interface Drawing {
   readonly marks: string;
   readonly legend?: readonly LegendItem[] | undefined;
@@ -10,16 +10,16 @@ export interface Drawing {
 }
 
 /**
- * The size of all drawings. They scale to their container, and their text grows as they shrink (see
- * the style of charts): margins have room for the largest.
+ * The size of all drawings. They scale to their container, and text grows as they shrink (see
+ * `chart-style.ts`): margins fit the largest text.
  */
 export const CHART = { width: 480, height: 300, left: 74, right: 16, top: 14, bottom: 52 } as const;
 
-/** From left to right, and from the bottom up. */
+/** X from left to right, Y from bottom to top. */
 export const X_RANGE: readonly [number, number] = [CHART.left, CHART.width - CHART.right];
 export const Y_RANGE: readonly [number, number] = [CHART.height - CHART.bottom, CHART.top];
 
-/** Drawn where there is nothing to draw. */
+/** Placeholder for a chart without data. */
 export const NO_DATA: Drawing = {
   marks: `<text class="name" x="${CHART.width / 2}" y="40" text-anchor="middle">no data</text>`,
   height: 70,
@@ -38,7 +38,7 @@ export function px(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** How the values of an axis are written. */
+/** Formats the values of an axis. */
 export type TickText = (value: number) => string;
 
 export interface Axis {
@@ -62,7 +62,7 @@ export function axesSvg(x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
   return `${grid.join("")}<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>${marks.join("")}<text class="name" x="${px((left + right) / 2)}" y="${CHART.height - 8}" text-anchor="middle">${escapeHtml(xName)}</text><text class="name" transform="translate(15 ${px((bottom + top) / 2)}) rotate(-90)" text-anchor="middle">${escapeHtml(yName)}</text>`;
 }
 
-/** A place of the palette: of series without an order, of steps that have one, or of a heat map. */
+/** A palette index: of unordered series, ordered steps, or heat-map levels. */
 export type Color =
   | number
   | { readonly step: number; readonly of: number }
@@ -70,10 +70,10 @@ export type Color =
 
 const COLORS = 8;
 
-/** The place of the neutral colour, for lines of reference; beyond all steps. */
+/** The index of the neutral colour, for reference lines; beyond all steps. */
 export const NEUTRAL: number = 2 * COLORS - 1;
 
-/** The class of a colour; see the style of charts. Ordered steps are spread over the whole ramp. */
+/** The class of a colour; see `chart-style.ts`. Ordered steps are spread over the whole ramp. */
 export function colorClass(color: Color): string {
   if (typeof color === "number") return `c${color % COLORS}`;
   if ("heat" in color) return `h${color.heat}`;
@@ -84,13 +84,13 @@ export function colorClass(color: Color): string {
 export interface LegendItem {
   readonly name: string;
   readonly color: Color;
-  /** `block` for bars; the others as series are drawn. */
+  /** `block` for bars; otherwise the style of the series. */
   readonly style: "line" | "dashed" | "points" | "block";
-  /** The shape of its markers; none where it has no markers. */
+  /** The shape of its markers, if it has any. */
   readonly shape?: number | undefined;
 }
 
-/** The key of a legend's item, as marks in a box of 24 by 14, or of 14 by 14 for what is drawn as an area. */
+/** The symbol of a legend item, in a box of 24 by 14, or 14 by 14 for areas. */
 export function keySvg({ color, style, shape }: LegendItem): string {
   const tone = colorClass(color);
   if (style === "block")
@@ -100,7 +100,7 @@ export function keySvg({ color, style, shape }: LegendItem): string {
   return line + (shape === undefined ? "" : markerSvg(shape, { x: 12, y: 7, classes: tone }));
 }
 
-/** The names of series beside their colours and markers; none for a single one. */
+/** The names of series with their colours and markers; empty for a single series. */
 function legendHtml(items: readonly LegendItem[]): string {
   if (items.length < 2) return "";
   const keys = items.map((item) => {
@@ -110,7 +110,7 @@ function legendHtml(items: readonly LegendItem[]): string {
   return `<ul class="legend">${keys.join("")}</ul>`;
 }
 
-/** Outlines of about the same area around 0, 0: series differ by shape as well as by colour. */
+/** Outlines of similar area around 0, 0: series differ in shape as well as in colour. */
 const SHAPES = [
   "M4 0A4 4 0 1 1-4 0A4 4 0 1 1 4 0Z",
   "M-3.6-3.6H3.6V3.6H-3.6Z",
@@ -126,11 +126,11 @@ interface Marker {
   readonly x: number;
   readonly y: number;
   readonly classes: string;
-  /** Shown under the pointer. */
+  /** The tooltip. */
   readonly tip?: string | undefined;
 }
 
-/** The outline for a place. Places of the same colour have different ones: 64 series can be told apart. */
+/** The outline for an index. Indexes of the same colour have different outlines: 64 series are distinguishable. */
 function outlineOf(shape: number): string {
   const round = Math.floor(shape / COLORS);
   return SHAPES[(shape + round) % SHAPES.length] ?? "";

@@ -6,37 +6,37 @@ export interface HeatMap {
   readonly corner: string;
   readonly columnName: string;
   readonly columns: readonly string[];
-  /** How a column is named above it, where its whole name has no room. */
+  /** The column heading, if the full name does not fit. */
   readonly columnText?: ((name: string) => string) | undefined;
-  /** Null where a number cannot be known. */
+  /** Null for unknown numbers. */
   readonly rows: readonly { readonly name: string; readonly cells: readonly (number | null)[] }[];
-  /** Whether cells have room for their numbers. */
+  /** Whether numbers fit into the cells. */
   readonly showsNumbers: boolean;
 }
 
 const LEFT = 92;
 const TOP = 50;
 const LEVELS = 9;
-/** From this level on, text on a cell takes the other colour. */
+/** From this level on, the text on a cell is inverted. */
 const STRONG = 6;
 
-/** How strong a count is drawn, from 1 to 9, by orders of magnitude; 0 for none. */
-function heatLevel(count: number | null, most: number): number {
+/** The colour level of a count, from 1 to 9 on a log scale; 0 for none. */
+function heatLevel(count: number | null, max: number): number {
   if (count === null || count === 0) return 0;
-  return Math.max(1, Math.round((Math.log10(count + 1) / Math.log10(most + 1)) * LEVELS));
+  return Math.max(1, Math.round((Math.log10(count + 1) / Math.log10(max + 1)) * LEVELS));
 }
 
-/** Draws numbers by two things; the more a cell holds, the stronger its colour. */
+/** Draws a matrix of numbers; larger numbers have stronger colours. */
 export function heatMap(map: HeatMap): Drawing {
   const { corner, columnName, columns, rows, showsNumbers, columnText = (name) => name } = map;
   const rowHeight = rows.length > 16 ? 22 : 28;
   const height = TOP + rows.length * rowHeight + 8;
   const width = (CHART.width - LEFT - 2) / columns.length;
-  const most = Math.max(1, ...rows.flatMap(({ cells }) => cells.map(Number)));
+  const max = Math.max(1, ...rows.flatMap(({ cells }) => cells.map(Number)));
   const marks = rows.flatMap(({ name, cells }, i) =>
     cells.map((cell, j) => {
       const [x, y] = [LEFT + j * width, TOP + i * rowHeight];
-      const level = heatLevel(cell, most);
+      const level = heatLevel(cell, max);
       const what = cell === null ? "not known" : formatCount(Math.round(cell));
       const tip = `${name} × ${columns[j]}: ${what}`;
       const number = showsNumbers
@@ -55,15 +55,15 @@ export function heatMap(map: HeatMap): Drawing {
   );
   const names = `<text class="name" x="${px((LEFT + CHART.width) / 2)}" y="18" text-anchor="middle">${escapeHtml(columnName)}</text><text class="name" x="4" y="${TOP - 8}">${escapeHtml(lowerCase(corner))}</text>`;
   const content = [names, ...columnNames, ...rowNames, ...marks].join("");
-  return { legend: heatScale(most), marks: content, height };
+  return { legend: heatScale(max), marks: content, height };
 }
 
-/** Which colour stands for how many: none, then the least number of each strength that is used. */
-function heatScale(most: number): LegendItem[] {
+/** The legend: zero, then the smallest number of each level in use. */
+function heatScale(max: number): LegendItem[] {
   const starts = new Map<number, number>([[0, 0]]);
   for (let level = 1; level <= LEVELS; level++) {
-    const from = Math.max(1, Math.ceil((most + 1) ** ((level - 0.5) / LEVELS) - 1));
-    if (from <= most) starts.set(heatLevel(from, most), from);
+    const from = Math.max(1, Math.ceil((max + 1) ** ((level - 0.5) / LEVELS) - 1));
+    if (from <= max) starts.set(heatLevel(from, max), from);
   }
   const shown = [...starts].filter(
     ([level], i, all) => all.length <= 6 || level === 0 || (all.length - 1 - i) % 2 === 0,

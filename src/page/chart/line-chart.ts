@@ -13,13 +13,13 @@ import {
 } from "./drawing.ts";
 import { countScale, linearScale, logScale, type Scale } from "./scales.ts";
 
-/** A line, or loose points, of a chart. */
+/** A line, or a set of points, of a chart. */
 export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
-  /** `dashed` for fits and lines of reference; `points` for data that is not a curve. */
+  /** `dashed` for fits and reference lines; `points` for data that is not a curve. */
   readonly style?: "line" | "dashed" | "points" | undefined;
-  /** The colour, and the marker, by place; those of the series' own place by default. */
+  /** The index of the colour and marker; by default that of the series. */
   readonly color?: number | undefined;
 }
 
@@ -32,26 +32,26 @@ interface Point {
 interface LineChart {
   readonly x: Axis & {
     readonly isLog?: boolean;
-    /** Whether only whole numbers have a meaning, as depths and years do. */
+    /** Whether only integers are meaningful, as for depths and years. */
     readonly isWhole?: boolean;
-    /** Where the axis begins and ends; at the smallest and largest value by default. */
+    /** The range of the axis; by default from the smallest to the largest value. */
     readonly range?: readonly [number, number] | undefined;
   };
   readonly y: Axis & {
     readonly isLog?: boolean;
-    /** Where the axis begins; at 0 by default. */
+    /** The start of the axis; 0 by default. */
     readonly min?: number;
-    /** Where the axis ends; at the largest value by default. */
+    /** The end of the axis; the largest value by default. */
     readonly max?: number;
   };
   readonly series: readonly Series[];
-  /** What the legend names; the series by default. */
+  /** The legend items; the series by default. */
   readonly legend?: readonly Omit<Series, "points">[] | undefined;
-  /** How many steps there are where places have an order, such as depths: colours follow it. */
+  /** The number of steps if the series are ordered, as depths are: colours follow the order. */
   readonly steps?: number | undefined;
 }
 
-/** Draws lines over two axes; every point shows its values under the pointer. */
+/** Draws lines over two axes; every point has a tooltip. */
 export function lineChart(chart: LineChart): Drawing {
   const points = chart.series.flatMap((series) => series.points).filter((p) => isShown(p, chart));
   if (points.length === 0) return NO_DATA;
@@ -62,7 +62,7 @@ export function lineChart(chart: LineChart): Drawing {
   const x =
     chart.x.isLog === true
       ? logScale(range, X_RANGE)
-      : linearScale(range, X_RANGE, { wanted: isWhole ? 8 : 6, isWhole });
+      : linearScale(range, X_RANGE, { tickCount: isWhole ? 8 : 6, isWhole });
   const yMax = chart.y.max ?? Math.max(...ys);
   const y =
     chart.y.isLog === true
@@ -82,19 +82,19 @@ export function lineChart(chart: LineChart): Drawing {
   return { legend, marks: axes + lines.join("") };
 }
 
-/** Lines of reference keep their colour beside ordered ones. */
+/** Reference lines keep their colour among ordered series. */
 function colorOf(place: number, style: Series["style"], { steps }: LineChart): Color {
   return steps === undefined || (style === "dashed" && place >= steps)
     ? place
     : { step: place, of: steps };
 }
 
-/** Logarithms have no place for zero. */
+/** Zero has no place on a log scale. */
 function isShown(point: Point, { x, y }: LineChart): boolean {
   return (x.isLog !== true || point.x > 0) && (y.isLog !== true || point.y > 0);
 }
 
-/** Markers of a line stand at least this far apart: enough to tell lines apart, without a string of beads. */
+/** Minimum distance between the markers of a line. */
 const MARKER_GAP = 42;
 
 function seriesSvg(
@@ -108,7 +108,7 @@ function seriesSvg(
   const shown = series.points.filter((point) => isShown(point, chart));
   const at = shown.map(({ x, y }) => ({ x: scales.x.at(x), y: scales.y.at(y) }));
   if (shown.length === 0) return "";
-  // A line of one point is nothing to see.
+  // A line of one point would be invisible.
   const style = shown.length === 1 ? "points" : (series.style ?? "line");
   const path =
     style === "points"

@@ -12,14 +12,17 @@ export function countScale(max: number, pixels: Range): Scale {
   return linearScale([0, Math.ceil((max || 1) / step - 1e-9) * step], pixels);
 }
 
-/** A scale from `from` to `to` over a stretch of pixels; about `wanted` round ticks, whole numbers if asked. */
+/** A scale from `from` to `to` over a range of pixels, with about `tickCount` round ticks; optionally integers only. */
 export function linearScale(
   [from, to]: Range,
   [start, end]: Range,
-  { wanted = 5, isWhole = false }: { readonly wanted?: number; readonly isWhole?: boolean } = {},
+  {
+    tickCount = 5,
+    isWhole = false,
+  }: { readonly tickCount?: number; readonly isWhole?: boolean } = {},
 ): Scale {
   const span = to - from || 1;
-  const step = Math.max(isWhole ? 1 : 0, roundStep(span / wanted));
+  const step = Math.max(isWhole ? 1 : 0, roundStep(span / tickCount));
   const ticks: number[] = [];
   for (let tick = Math.ceil(from / step - 1e-9) * step; tick <= to + step * 1e-9; tick += step) {
     ticks.push(Math.abs(tick) < step * 1e-9 ? 0 : Number(tick.toPrecision(12)));
@@ -27,7 +30,7 @@ export function linearScale(
   return { at: (value) => start + ((value - from) / span) * (end - start), ticks };
 }
 
-/** A scale by orders of magnitude, for positive values; a tick at each power of ten. */
+/** A log scale for positive values, with ticks at powers of ten. */
 export function logScale([from, to]: Range, [start, end]: Range): Scale {
   const low = Math.floor(Math.log10(Math.max(from, Number.MIN_VALUE)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(to, Number.MIN_VALUE)) - 1e-9));
@@ -38,11 +41,11 @@ export function logScale([from, to]: Range, [start, end]: Range): Scale {
   return { at: (value) => start + place(value) * (end - start), ticks };
 }
 
-/** The least round number for an axis that ends at `max` and has room for all `values`. */
+/** The largest round start of an axis that ends at `max` and includes all `values`. */
 export function roundMin(values: readonly number[], max: number): number {
-  const least = Math.min(max, ...values);
-  const step = roundStep((max - least || 0.01) / 4);
-  return Math.max(0, Number((Math.floor(least / step + 1e-9) * step).toPrecision(12)));
+  const min = Math.min(max, ...values);
+  const step = roundStep((max - min || 0.01) / 4);
+  return Math.max(0, Number((Math.floor(min / step + 1e-9) * step).toPrecision(12)));
 }
 
 function roundStep(raw: number): number {

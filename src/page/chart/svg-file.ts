@@ -5,10 +5,10 @@ import { CHART, type Drawing, keySvg } from "./drawing.ts";
 
 const TOP = 34;
 const ROW = 20;
-/** About what a letter of the legend takes. */
+/** Approximate width of a letter in the legend. */
 const LETTER = 6.5;
 
-/** A drawing as an SVG file of its own, with title and legend, in colours for paper. */
+/** A drawing as a standalone SVG file, with title and legend, in print colours. */
 export function svgFile(
   { marks, legend = [], height = CHART.height }: Drawing,
   title: string,
@@ -36,7 +36,7 @@ const COLORS: ReadonlyMap<string, string> = new Map([
   ...colorsOf({ ...LIGHT, card: "#ffffff" }),
   ["sans", "sans-serif"],
 ]);
-/** The style of such a file. Programs that draw SVG files know no custom properties. */
+/** The style of such a file, without custom properties, which few SVG renderers support. */
 export const SVG_STYLE: string =
   `${MARK_STYLE}svg.drawing .title{font-size:15px;font-weight:600;fill:${LIGHT.ink}}`.replaceAll(
     /var\(--([\w-]+)\)/g,
