@@ -1,6 +1,7 @@
 // Builds the application in page/ into dist/page/: scripts and styles with a digest in their names, a
-// script for each view that is loaded when the view is, and page.json, which tells the server about them.
-// server.js renders the first view of a page on the server. elements.js, of the elements for pages of others, is named without a digest: those pages name it.
+// lazily loaded script for each view, and page.json, which lists them for the server. server.js renders the
+// first view on the server. elements.js (custom elements for third-party pages) has a stable name without a
+// digest, because those pages refer to it.
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build, type InlineConfig, type Plugin, type Rolldown } from "vite";
@@ -12,7 +13,7 @@ import { VIEWS } from "../src/page/page-data.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OUT = `${ROOT}dist/page`;
 
-/** The style of the frame and of charts, which reports have, too. */
+/** The style of the shell, and that of charts, which reports share. */
 const APP_CSS: Plugin = {
   name: "app-css",
   resolveId: (id) => (id === "virtual:app.css" ? "\0virtual:app.css" : undefined),
@@ -25,7 +26,7 @@ const CONFIG: InlineConfig = {
   base: "./",
   logLevel: "warn",
   plugins: [APP_CSS],
-  // The same without private suffixes, which take more than half of the list.
+  // Without private suffixes, which are more than half of the list.
   resolve: { alias: { tldts: "tldts-icann" } },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   worker: { format: "es" },
@@ -35,7 +36,7 @@ const { output } = (await build({
   ...CONFIG,
   build: {
     outDir: OUT,
-    // The types of src/page/ are in the same folder; `npm run build` begins with an empty one.
+    // The types of src/page/ are in the same folder; `npm run build` starts with an empty one.
     emptyOutDir: false,
     target: "es2022",
     modulePreload: { polyfill: false },
@@ -86,7 +87,7 @@ await writeFile(
 );
 await writeFile(`${OUT}/page.json`, `${JSON.stringify(list, undefined, 1)}\n`);
 
-/** A script, the styles it has, and the scripts it imports besides the entry. */
+/** A script, its styles, and its imports besides the entry. */
 function needsOf(chunk: Rolldown.OutputChunk, seen = new Set<string>()): Set<string> {
   if (chunk === entry || seen.has(chunk.fileName)) return seen;
   seen.add(chunk.fileName);

@@ -1,6 +1,6 @@
-// Writes one archive with Node, the command line and all it needs, for machines without Node: workers of a
-// cluster get it by `spark-submit --archives`. The Node in it is the one that runs this script, so the archive is
-// for machines of the same kind. docs/decisions/0038-archive-with-node.md says why it is not a single executable.
+// Writes an archive of Node, the command line and its dependencies, for machines without Node: cluster
+// workers receive it through `spark-submit --archives`. It contains the Node that runs this script, so it is
+// for the same platform. docs/decisions/0038-archive-with-node.md explains why it is not a single executable.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Finds its own folder without other programs: PATH may be empty, and the script a link. */
+/** Locates its own folder without other programs: PATH may be empty, and the script may be a symbolic link. */
 const START = `#!/bin/sh
 here=\${0%/*}
 exec "$here/node" "$here/../lib/mementomap/dist/cli/bin.js" "$@"
@@ -45,12 +45,12 @@ try {
 }
 process.stdout.write(`${output}\n`);
 
-/** Types and source maps are for developers. */
+/** Leaves out types and source maps. */
 function isNeeded(path: string): boolean {
   return !/\.(?:d\.[cm]?ts|map|md)$/.test(path);
 }
 
-/** The folders of all packages that run with a package, itself left out. */
+/** The folders of all runtime dependencies of a package. */
 async function packagesOf(folder: string): Promise<string[]> {
   const found = new Set<string>();
   const visit = async (from: string): Promise<void> => {
@@ -67,7 +67,7 @@ async function packagesOf(folder: string): Promise<string[]> {
   return [...found];
 }
 
-/** Where a package is installed, seen from another; undefined where an optional one is not. */
+/** The folder of a package as resolved from another; undefined for a missing optional dependency. */
 function placeOf(name: string, from: string): string | undefined {
   for (let folder = from; folder.startsWith(root.replace(/\/$/, "")); folder = dirname(folder)) {
     const at = join(folder, "node_modules", name);

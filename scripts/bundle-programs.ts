@@ -1,7 +1,7 @@
-// Fills dist, which is what the package has, beside the types that tsc wrote there: the entries of the
-// library, and the programs (the command line and the threads it starts), each in a few files. A short
-// command would otherwise spend half of its time on loading modules. Code finds other files of the package
-// by src/files/package-file.ts.
+// Fills dist, the content of the package, next to the types written by tsc: the entry points of the library,
+// and the programs (the command line and its worker threads), each bundled into a few files. Otherwise, a
+// short command would spend half of its time loading modules. Code locates other files of the package with
+// src/files/package-file.ts.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,8 +11,8 @@ import type { BuildOptions, ChunkingContext, Plugin } from "rolldown";
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 /**
- * Packages that are loaded when they are first used, and what stands in for them until then. Only the
- * headers of older maps need JSON5: to load it takes longer than a short command needs for its work.
+ * Packages that are loaded on first use, with their lazy replacements. Only the headers of older maps
+ * need JSON5, and loading it takes longer than the work of a short command.
  */
 const LATE: Readonly<Record<string, string>> = {
   json5: `
@@ -35,7 +35,7 @@ const LATE_PACKAGES: Plugin = {
 
 const ENTRIES = ["index", "node", "server"];
 
-// With their names, and with one copy of what entries share: a class must be the same in all of them.
+// Names are preserved, and shared code exists once: a class must be identical in all entry points.
 await bundle(ENTRIES, {
   output: {
     minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true },
@@ -44,9 +44,9 @@ await bundle(ENTRIES, {
 });
 await removeOtherTypes(ENTRIES.map((entry) => `dist/${entry}.d.ts`));
 
-// What several programs share is written once. A file costs a millisecond at every start, and all that a command
-// needs are opened at once, which takes file descriptors; in pieces as small as sharing allows, there would be a
-// hundred. So what most programs use is in one file, what many use in another.
+// Shared code is written once. Every file costs a millisecond at startup and a file descriptor while a
+// command loads; default chunking would produce a hundred files. So code that most programs use is in one
+// file, and code that many use in another.
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((path) => path.endsWith("-worker.ts"));
 await bundle(["cli/bin", ...workers.map((path) => path.replace(/\.ts$/, ""))], {
@@ -62,13 +62,13 @@ await bundle(["cli/bin", ...workers.map((path) => path.replace(/\.ts$/, ""))], {
 });
 
 /**
- * The file that a module goes into, if programs share it. What a module imports is used by at least as many
- * programs, so these files never import each other in a circle, and none loads what hardly any command needs.
+ * The chunk of a module, if programs share it. The imports of a module are used by at least as many
+ * programs, so chunks never import each other in a cycle or load rarely used code.
  */
 function sharedFile(module: string, context: ChunkingContext): string | null {
   const programs = programsOf(module, context);
   if (programs.has("bin")) return "start";
-  // The shortest commands load little that they do not need.
+  // The shortest commands load little unused code.
   if (programs.size >= 17) return programs.has("surt") ? "common" : "common-maps";
   if (programs.size >= 4 && programs.has("lookup")) return "lookups";
   if (programs.size >= 4 && programs.has("surt")) return "names";
@@ -79,7 +79,7 @@ function sharedFile(module: string, context: ChunkingContext): string | null {
   return programs.size > 1 ? [...programs].toSorted().join("-") : null;
 }
 
-/** The names of the programs that load a module: entries, and modules that are imported when needed. */
+/** The names of the programs that load a module: entry points, and dynamically imported modules. */
 function programsOf(module: string, context: ChunkingContext): Set<string> {
   const programs = new Set<string>();
   const modules = new Set([module]);
@@ -99,7 +99,7 @@ async function bundle(names: readonly string[], options: BuildOptions): Promise<
     input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
     external: (id) => /^[^./\0]/.test(id) && !(plugins.includes(LATE_PACKAGES) && id in LATE),
     platform: "node",
-    // Some modules are imported late by one program and at once by another.
+    // Some modules are imported dynamically by one program and statically by another.
     checks: { ineffectiveDynamicImport: false },
     preserveEntrySignatures: "allow-extension",
     transform: { target: "node20" },
@@ -107,7 +107,7 @@ async function bundle(names: readonly string[], options: BuildOptions): Promise<
   });
 }
 
-/** Removes declarations that no entry leads to. */
+/** Removes declarations that no entry point reaches. */
 async function removeOtherTypes(entries: readonly string[]): Promise<void> {
   const needed = new Set<string>();
   const visit = async (path: string): Promise<void> => {

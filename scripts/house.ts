@@ -1,8 +1,8 @@
-// The structure of src in figures, and the check of it that `npm run lint` runs: no file imports from a later
-// room, and neither folders nor files import each other in a cycle.
+// Measures the structure of src and, in `npm run lint`, checks it: no file imports from a later room, and
+// neither folders nor files import each other in a cycle.
 //
-//   npm run house               lines of code by region, files executed by the paths of docs/architecture.md
-//   npm run house -- --check    only the check
+//   npm run house               lines of code by region, and the files that each command executes
+//   npm run house -- --check    check only
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,8 +13,8 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = join(ROOT, "src");
 
 /**
- * The rooms of src: a file imports only from its own room and those before it. Files at the top of src
- * are the entries of the package, except the first, which everything may use.
+ * The rooms of src: a file imports only from its own and earlier rooms. Files at the top of src are the
+ * entry points of the package, except the first, which may be imported everywhere.
  */
 const ROOMS = [
   "errors interruption format",
@@ -68,7 +68,7 @@ function byCode(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The folder of a file; a file at the top of src is a folder of its own. */
+/** The folder of a file; a file at the top of src counts as a folder. */
 function folderOf(path: string): string {
   const folder = dirname(path);
   return folder === "." ? path.replace(/\.tsx?$/, "") : folder;
@@ -119,7 +119,7 @@ function roomOf(path: string): number {
   return room;
 }
 
-/** What the plan of the house forbids. */
+/** The violations of these rules. */
 function faultsOf(sources: readonly SourceFile[]): string[] {
   const arrows = sources.flatMap(({ path, imports }) =>
     imports
@@ -173,7 +173,7 @@ async function linesBelow(folder: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The files outside cli/ with a function that each command calls, and that importing src does not call. */
+/** The files outside cli/ of which each command calls a function, not counting those called on import. */
 async function filesByPath(): Promise<[string, number][]> {
   const folder = await mkdtemp(join(tmpdir(), "mementomap-house-"));
   const path = (name: string): string => join(folder, name);

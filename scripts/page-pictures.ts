@@ -1,5 +1,5 @@
-// Makes the pictures of the page in docs/pictures/: of every view, from sample archives and from archives
-// on this machine that answer as real ones do. Needs the build and Chromium (CHROMIUM names another).
+// Takes the screenshots in docs/pictures/: of every view, with sample archives and local servers that simulate
+// archives. Requires a build and Chromium (or the executable in CHROMIUM).
 //
 //   npx tsx scripts/page-pictures.ts
 import { execFile, spawn } from "node:child_process";
@@ -16,7 +16,7 @@ const BIN = fileURLToPath(new URL("../dist/cli/bin.js", import.meta.url));
 const PICTURES = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
 const run = promisify(execFile);
 
-/** Starts a server; gives its address and how to end it. */
+/** Starts a server; returns its address and a function that stops it. */
 async function started(...args: string[]): Promise<{ url: string; end: () => void }> {
   const child = spawn(process.execPath, [BIN, ...args, "--port", "0"]);
   child.stderr.resume();
@@ -33,9 +33,9 @@ interface Picture {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: "light" | "dark";
-  /** Whether the address of the demonstration is typed, and not submitted. */
+  /** Whether to type the demo address without submitting it. */
   readonly isTyped?: boolean;
-  /** What must be there before the picture is taken. */
+  /** The selector to wait for before the screenshot. */
   readonly ready: string;
 }
 
@@ -91,7 +91,7 @@ const aggregator = await started(
 const lookups = Array.from({ length: 240 }, (_, i) =>
   i % 4 === 0 ? `http://site${i}.example.com/` : `http://news.example.org/2016/${i}`,
 );
-// Some at a time, as clients do.
+// Concurrently, as clients do.
 await Promise.all(
   Array.from({ length: 12 }, async (_, client) => {
     for (const original of lookups.filter((__, i) => i % 12 === client)) {
@@ -145,7 +145,7 @@ try {
     await page.goto(url);
     if (picture.isTyped === true) await page.type("#url", DEMO_URL);
     await page.waitForSelector(ready);
-    await new Promise((resolve) => setTimeout(resolve, 600)); // until all has moved to its place
+    await new Promise((resolve) => setTimeout(resolve, 600)); // until animations have ended
     await page.screenshot({ path: `${PICTURES}${name}.webp`, type: "webp", quality: 82 });
     await page.close();
   }

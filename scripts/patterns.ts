@@ -1,5 +1,5 @@
-// Checks that no regular expression of src and page takes more than linear time on hostile text: by analysis, and by
-// running it, because the analysis does not see what passes through a text that two repetitions share.
+// Checks that regular expressions in src and page take linear time on hostile text: by static analysis, and by
+// running them, because the analysis misses overlaps of two adjacent repetitions.
 //
 //   npm run lint
 import { readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { analyse } from "scslre";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Superlinear patterns whose input is short, and what limits it. */
+/** Superlinear patterns whose input is short, with its limit. */
 const LIMITED: Readonly<Record<string, string>> = {
   "src/format.ts": "the digits of a number",
   "src/http/router.ts": "our own table of routes",
@@ -25,7 +25,7 @@ interface Pattern {
   readonly flags: string;
 }
 
-/** The literals of a file. Patterns made of strings at run time are not found: use literals. */
+/** The regular expression literals of a file. Patterns built from strings are not found: use literals. */
 function readPatterns(path: string): Pattern[] {
   const found: Pattern[] = [];
   const text = readFileSync(join(ROOT, path), "utf8");
@@ -62,7 +62,7 @@ const COMMON = [
   "://",
 ];
 
-/** Texts that a pattern may take long for: repetitions of its own texts and of common ones, behind its own texts. */
+/** Adversarial inputs: repetitions of the literals of a pattern and of common texts, after its literals. */
 function* hostileTexts(source: string): Generator<string, void, undefined> {
   const plain = source.replaceAll(/\\[a-z]/gi, "*").replaceAll("\\", "");
   const own = plain.match(/[^()[\]{}*+?.|^$]+/g) ?? [];
@@ -77,7 +77,7 @@ function* hostileTexts(source: string): Generator<string, void, undefined> {
 const sandbox = createContext({});
 const test = new Script("pattern.test(text)");
 
-/** The first text that a pattern takes too long for; undefined where there is none. */
+/** The first input that a pattern takes too long for, if any. */
 function slowText({ source, flags }: Pattern): string | undefined {
   sandbox["pattern"] = new RegExp(source, flags.replaceAll(/[gy]/g, ""));
   for (const text of hostileTexts(source)) {
