@@ -1,6 +1,6 @@
 // Looks keys up in a packed map with the short reader. Keys are SURTs: `com,example)/a/b`.
 //
-//   node examples/packed-lookup.mjs FILE [KEY...]    answers for keys, or for lines of standard input
+//   node examples/packed-lookup.mjs FILE [KEY...]    looks up keys, or lines of standard input
 
 import { readFileSync } from "node:fs";
 import { openPacked } from "./packed-reader.mjs";

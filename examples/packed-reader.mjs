@@ -1,6 +1,6 @@
 // A reader of packed maps, as docs/packed.md specifies them, for browsers, extensions and Node.js.
-// openPacked(bytes).lookup("com,example)/a/b") says whether a key is present, and by what name.
-// Maps with queries want "com,example)/a?b=c".
+// openPacked(bytes).lookup("com,example)/a/b") tells whether a key is present, and which name matched.
+// Maps with queries expect "com,example)/a?b=c".
 
 const [HOME, ALL, QUERY, ANY_QUERY, VOIDS] = [1, 2, 4, 8, 16]; // the flags of a descriptor
 const KEY = /^(?:(.*?\))(?=[/?]|$))?([^?]*)(\?.+)?/s; // the name of the host, path and query
@@ -45,7 +45,7 @@ function find(ribbons, [low, high], fingerprintBits) {
   return isOther ? undefined : Math.floor((value >>> 0) / unit);
 }
 
-/** Opens a packed map, an ArrayBuffer or Uint8Array, if it is as section 9 asks. @throws {Error} */
+/** Opens a packed map, an ArrayBuffer or Uint8Array, after the checks of section 9. @throws {Error} */
 export function openPacked(file) {
   const bytes = new Uint8Array(file); // a copy of a view: its words are aligned
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
@@ -90,13 +90,13 @@ export function openPacked(file) {
   check(typeof queries === "boolean" && Object(source) === source, "header");
   for (const { name } of headers) check(typeof name === "string", "headers");
 
-  /** The descriptor of a host that is known. */
+  /** The descriptor of a known host. */
   function describe(name) {
     if (fingerprint === 0) return descriptors[0];
     return descriptors[find(filters.hosts, hash(new TextEncoder().encode(name)), fingerprint)];
   }
 
-  /** Goes through the names of section 7, each with: ask voids, ask rows, with what width. */
+  /** Iterates over the names of section 7, each with: check voids, check rows, width. */
   function lookup(surt) {
     const [, host = "", keyPath, query = ""] = KEY.exec(surt);
     const [path, ends] = [keyPath || "/", queries ? [query, "?*"] : [""]];

@@ -1,8 +1,7 @@
-// A tour of MementoMaps on a made-up archive, in a few seconds: `npm start`.
+// A tour of MementoMaps with a synthetic archive, in a few seconds: `npm start`.
 //
-// Makes the archive's index, a map of it, a smaller map and a packed one, asks all of them about pages,
-// and shows what that costs and gains. Everything is done by the command line tool, in a folder that is
-// removed at the end.
+// Creates the index of an archive, a map of it, a smaller map and a packed one, looks pages up in all of them,
+// and compares sizes and accuracy. Everything runs through the command line, in a temporary folder.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +16,7 @@ const WEIGHTS = ["--host-weight", "4", "--path-weight", "2"];
 
 const COLUMNS = 80;
 const BAR_COLUMNS = 32;
-/** How many rows the roll-up that is shown should stand for: enough to see, few enough to print. */
+/** The number of rows under the example roll-up: enough to see, few enough to print. */
 const SHOWN_ROWS = { least: 5, most: 6 };
 const SHOWN_KEY_COLUMNS = 50;
 const SHOWN_URI_COLUMNS = 42;
@@ -38,7 +37,7 @@ function heading(title: string): void {
   say(style("bold", title));
 }
 
-/** Runs the tool in the tour's folder, shows the command line and how long it took. */
+/** Runs a command in the folder of the tour, and prints the command line and its duration. */
 function run(folder: string, args: readonly string[]): string {
   const line = `mementomap ${args.join(" ")}`;
   const startedAt = performance.now();
@@ -47,7 +46,7 @@ function run(folder: string, args: readonly string[]): string {
     encoding: "utf8",
     maxBuffer: 2 ** 26,
   });
-  // 1 says "absent", which is an answer.
+  // Exit code 1 means "absent".
   if (error !== undefined || (status !== 0 && status !== 1)) {
     throw new Error(`${line} failed: ${stderr}`, { cause: error });
   }
@@ -84,7 +83,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;
 }
 
-/** A bar in eighths of a column; anything above nothing is seen. */
+/** A bar in eighths of a column; anything above zero is visible. */
 function bar(value: number, largest: number): string {
   const eighths = Math.max(1, Math.round((value / largest) * BAR_COLUMNS * 8));
   const rest = eighths % 8;
@@ -92,7 +91,7 @@ function bar(value: number, largest: number): string {
   return style("green", "█".repeat(Math.floor(eighths / 8)) + partial);
 }
 
-/** A roll-up of the compacted map that stands for a few rows of the full one, with those. */
+/** A roll-up of the compacted map that replaces a few rows of the full map, and these rows. */
 function smallRollUp(full: readonly Row[], compacted: readonly Row[]): [Row, readonly Row[]] {
   for (const row of compacted) {
     if (!row.key.startsWith("pt,") || !row.key.endsWith("/*") || row.key.length > SHOWN_KEY_COLUMNS)
@@ -101,7 +100,7 @@ function smallRollUp(full: readonly Row[], compacted: readonly Row[]): [Row, rea
     const below = full.filter(({ key }) => key.startsWith(stem));
     if (below.length >= SHOWN_ROWS.least && below.length <= SHOWN_ROWS.most) return [row, below];
   }
-  throw new Error("the sample has no small roll-up to show");
+  throw new Error("the sample has no small roll-up for this example");
 }
 
 interface Reply {
@@ -117,19 +116,19 @@ function replies(text: readonly string[]): Reply[] {
   });
 }
 
-/** Pages asked of the full map, which knows the truth, and of the compacted one. */
+/** Lookups in the full map, which are the ground truth, and in the compacted one. */
 interface Survey {
   readonly truth: readonly Reply[];
   readonly said: readonly Reply[];
 }
 
-/** What a map says of pages, compared with the truth. */
+/** Lookups in a map, compared with the ground truth. */
 interface Score {
-  /** How often the archive is asked. */
+  /** The number of requests to the archive. */
   readonly asked: number;
-  /** How many of the pages that are held it finds. */
+  /** The number of held pages that it finds. */
   readonly found: number;
-  /** The share of pages that it is right about. */
+  /** The percentage of pages with a correct result. */
   readonly accuracy: string;
 }
 
@@ -156,7 +155,7 @@ function showIndex(folder: string): number {
 function showMaps(folder: string, indexBytes: number): void {
   heading("2. A map of it");
   run(folder, ["generate", "index.cdxj", "-o", "map.ukvs"]);
-  say("  A row for each page, without queries, and how many copies of it there are.");
+  say("  One row per page, without query, with its number of captures.");
 
   heading("3. A smaller map");
   run(folder, ["compact", ...WEIGHTS, "map.ukvs", "-o", "compact.ukvs"]);
@@ -169,8 +168,8 @@ function showMaps(folder: string, indexBytes: number): void {
 
   heading("4. A packed map");
   run(folder, ["pack", "map.ukvs", "-o", "map.packed"]);
-  say("  A few bits for each page in place of its address: nobody can read it, but");
-  say("  it answers lookups.");
+  say("  A few bits per page instead of its address: not human-readable, but it");
+  say("  answers lookups.");
   say();
   for (const [name, what] of [
     ["index.cdxj", `${count(CAPTURES)} lines`],
@@ -185,7 +184,7 @@ function showMaps(folder: string, indexBytes: number): void {
 }
 
 function showSavings(folder: string): Survey {
-  heading("5. What people ask for");
+  heading("5. Lookups");
   const sample = ["sample", "--lines", String(CAPTURES), "--uris", String(LOOKUPS)];
   run(folder, [...sample, "-o", "uris.txt"]);
   const ask = (map: string, output: string): Reply[] => {
@@ -198,7 +197,7 @@ function showSavings(folder: string): Survey {
   const compact = score({ truth, said });
   const packed = score({ truth, said: ask("map.packed", "packed.tsv") });
   say(
-    `  ${count(LOOKUPS)} pages; the archive has ${count(held)} of them. How often it is asked with`,
+    `  ${count(LOOKUPS)} pages; the archive holds ${count(held)} of them. Requests to the archive with`,
   );
   for (const [label, requests] of [
     ["no map", LOOKUPS],
@@ -208,27 +207,27 @@ function showSavings(folder: string): Survey {
   ] as const) {
     say(`  ${label.padEnd(14)}${count(requests).padStart(8)}  ${bar(requests, LOOKUPS)}`);
   }
-  say(`  compact.ukvs is right about ${compact.accuracy} of the pages (accuracy), map.packed about
-  ${packed.accuracy}, and both find ${compact.found} of the ${held} that are held (recall ${compact.found / held}). They may
-  send people in vain; they never say no to a page that is there.`);
+  say(`  compact.ukvs is correct for ${compact.accuracy} of the pages (accuracy), map.packed for
+  ${packed.accuracy}, and both find ${compact.found} of the ${held} held pages (recall ${compact.found / held}). Both can give
+  false positives, but never miss a page that is held.`);
   if (compact.found !== held || packed.found !== held) throw new Error("a held page was missed");
   return { truth, said };
 }
 
 function showAnswers(folder: string, { truth, said }: Survey): void {
-  heading("6. Three of them, one by one");
+  heading("6. Three lookups in detail");
   const pick = (isSaid: boolean, isTrue: boolean): string => {
     const isWanted = (reply: Reply, i: number): boolean =>
       reply.isPresent === isSaid && truth[i].isPresent === isTrue && isShort(reply.uri);
     const reply = said.find(isWanted);
-    if (reply === undefined) throw new Error("the sample has no such page to show");
+    if (reply === undefined) throw new Error("the sample has no page for this example");
     return reply.uri;
   };
   const held = pick(true, true);
   const remarks = new Map([
-    [held, "it is held"],
-    [pick(true, false), "it is not, but many pages beside it are"],
-    [pick(false, false), "no need to ask"],
+    [held, "held"],
+    [pick(true, false), "not held: a false positive"],
+    [pick(false, false), "no request needed"],
   ]);
   const printed = run(folder, ["lookup", "compact.ukvs", ...remarks.keys()]);
   for (const { uri, isPresent, key } of replies(printed.trimEnd().split("\n"))) {
@@ -237,16 +236,16 @@ function showAnswers(folder: string, { truth, said }: Survey): void {
     say(`      ${state}${key === "-" ? "" : ` by ${key}`} (${remarks.get(uri)})`);
   }
 
-  heading("The same by hand, to be pasted");
+  heading("Commands to copy and paste");
   say(`  mementomap() { node ${PROGRAM} "$@"; }`);
   say('  cd "$(mktemp -d)"');
   for (const line of commandsRun.slice(0, -1)) say(`  ${line}`);
   say(`  mementomap lookup compact.ukvs ${held}`);
 
-  heading("And then");
+  heading("Next steps");
   say(`  mementomap analyze index.cdxj --html report.html   the archive in charts
   mementomap serve compact.ukvs                      publish it, with a page
-  docs/README.md                                     where to read on`);
+  docs/README.md                                     documentation`);
 }
 
 function isShort(uri: string): boolean {
@@ -257,10 +256,10 @@ const folder = mkdtempSync(join(tmpdir(), "mementomap-tour-"));
 try {
   say(style("bold", "MementoMaps in a minute"));
   say(`
-Web archives keep copies of pages as they once were. There are many archives,
-and to find a page one must ask them all, though most do not have it.
-A MementoMap is a small text file in which an archive says what it holds, so
-that it is asked only when it may have the page.`);
+Web archives keep captures of pages. There are many archives, and to find a
+page, a client must query all of them, although most do not hold it.
+A MementoMap is a small text file that summarizes the holdings of an archive, so
+that clients query it only if it may hold the page.`);
   const indexBytes = showIndex(folder);
   showMaps(folder, indexBytes);
   showAnswers(folder, showSavings(folder));
