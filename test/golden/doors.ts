@@ -35,9 +35,9 @@ const MAPS = [
 const said = ({ present, key, frequency }: Answer): string =>
   `${present} ${key ?? ""} ${JSON.stringify(frequency) ?? ""}`;
 
-/** What maps answer through each door of the library and of the publisher: one line a map and a door. */
+/** Lookups in maps through each entry point of the library and the publisher: one line per map and entry point. */
 export async function doors(build: string, folder: string): Promise<[string, string][]> {
-  const library = (await import(join(build, "dist/node.js"))) as Library; // the package's own entry
+  const library = (await import(join(build, "dist/node.js"))) as Library; // the entry point of the package
   const records: [string, string][] = [];
   const server = createServer((request, response) => {
     const path = join(folder, request.url ?? "");

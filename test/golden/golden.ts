@@ -1,10 +1,10 @@
-// What commands, lookups and services did at 2a991ff and do now, from outside: statuses, output, files.
+// Compares the external behaviour of commands, lookups and services with that at 2a991ff: statuses, output, files.
 //
 //   npm run golden                              compare this build with recorded.txt
-//   npm run golden -- --quick                   commands alone, without the largest map and without services
-//   npm run golden -- --only compact            only records whose names contain a word
-//   npm run golden -- --only compact --accept "reason"   record what differs, and the reason in changes.txt
-//   npm run golden -- --record DIR              record anew from another build, such as one of 2a991ff
+//   npm run golden -- --quick                   commands only, without the largest map
+//   npm run golden -- --only compact            only records with a word in their names
+//   npm run golden -- --only compact --accept "reason"   record the differences, and the reason in changes.txt
+//   npm run golden -- --record DIR              record everything from another build, such as 2a991ff
 import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
@@ -26,7 +26,7 @@ import { services } from "./services.ts";
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const ROOT = join(HERE, "../..");
 
-/** Numbers that differ from run to run are left out of JSON. */
+/** Masks numbers in JSON that differ from run to run. */
 const plain = (text: string): string =>
   text.replaceAll(/"(seconds|cpuSeconds|peakMemoryBytes|memory|rate)":[\d.e-]+/g, '"$1":0');
 
@@ -36,7 +36,7 @@ function output(text: string): string {
     : JSON.stringify(text);
 }
 
-/** The codes of errors and the lines they name; words of messages may change. */
+/** Error codes and line numbers; the wording of messages may change. */
 function faults(text: string): string {
   return [...text.matchAll(/\bMM_\w+|\b[\w.-]+\.\w+:\d+\b|\[[a-z-]+\]/g)]
     .map(([found]) => found)

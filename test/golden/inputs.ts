@@ -8,7 +8,7 @@ const DATA = new URL("../../../shared/data/", import.meta.url).pathname;
 export const digest = (bytes: string | Uint8Array): string =>
   createHash("sha256").update(bytes).digest("hex").slice(0, 12);
 
-/** The same numbers on every machine: mulberry32. */
+/** A deterministic random generator: mulberry32. */
 export function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -29,7 +29,7 @@ const WORDS =
     " ",
   );
 
-/** URIs of some hundred hosts, of which a few hold most pages, with queries and odd spellings among them. */
+/** URIs of some hundred hosts, a few of which have most pages, including queries and unusual spellings. */
 export function uris(seed: number, count: number): string[] {
   const pick = random(seed);
   const one = (list: readonly string[]): string => list[pick(list.length)] ?? "";
@@ -91,7 +91,7 @@ function cdxjLine(uri: string, pick: (below: number) => number, key = "-"): stri
   return `${key} ${time} ${JSON.stringify({ url: uri, mime, status, digest: `S${pick(500)}`, length: String(pick(9999)) })}\n`;
 }
 
-/** Writes every input that `commands.txt` names. Maps and indexes with their faults are written out here. */
+/** Writes every input that `commands.txt` names. Faulty maps and indexes are listed here. */
 export function writeInputs(folder: string): void {
   const write = (name: string, content: string | Uint8Array): void =>
     writeFileSync(join(folder, name), content);
@@ -180,7 +180,7 @@ export function writeInputs(folder: string): void {
   writeReal(write);
 }
 
-/** URIs above, below, beside and spelt otherwise than those given. */
+/** Parents, children, siblings and other spellings of URIs. */
 function beside(held: readonly string[]): string[] {
   return held.flatMap((uri, i) => [
     [

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { digest, random, uris } from "./inputs.ts";
 
 export interface Service {
-  /** With a slash at its end. */
+  /** With a trailing slash. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function startService(
 const MAP = "/maps/c-05";
 const ANY = { "Accept-Encoding": "identity" };
 
-/** Requests to the publisher: path, method, headers. Pages are recorded by status and type alone. */
+/** Requests to the publisher: path, method, headers. For HTML, only status and type are recorded. */
 const REQUESTS: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
   ["/.well-known/mementomap", "GET", ANY],
   ["/.well-known/mementomap", "HEAD", ANY],
@@ -130,7 +130,7 @@ async function ask(
   return `${response.status} ${headers.join(" | ").slice(0, 400)} ${said}`.trimEnd();
 }
 
-/** What the publisher answers to requests, and an aggregator of five archives to lookups. */
+/** Responses of the publisher, and of an aggregator of five archives. */
 export async function services(build: string, folder: string): Promise<[string, string][]> {
   const records: [string, string][] = [];
   const serving = await startService(build, folder, [
@@ -216,7 +216,7 @@ export async function services(build: string, folder: string): Promise<[string, 
   return records;
 }
 
-/** An archive that has some URIs, by their digests: all of them, half, few; or fails; or has none. */
+/** An archive that holds all, half, few or no URIs, selected by digest, or fails. */
 function fakeArchive(name: string, index: number): { name: string; server: Server } {
   const server = createServer((request, response) => {
     const { url = "", headers } = request;

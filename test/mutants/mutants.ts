@@ -1,8 +1,8 @@
-// Makes one fault at a time in src, from mutants.txt, and says which the tests do not notice. Files are put back.
+// Applies the mutants in mutants.txt to src one at a time, and reports those that survive the tests. Files are restored.
 //
-//   npm run mutants               all of them: the tests of the room first, then all tests
+//   npm run mutants               all of them: first the tests of the room, then all tests
 //   npm run mutants -- surt-www   some of them
-//   npm run mutants -- --check    only that the text of each still stands in its file
+//   npm run mutants -- --check    check that the text of each occurs once in its file
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -29,13 +29,13 @@ for (let i = 0; i < lines.length; i += 3) {
   mutants.push({ id, file, what: what.join(" "), from, to });
 }
 
-/** The folders of tests to try first: that of the file, then all. */
+/** The test folders to run: first that of the file, then all. */
 function roomsOf(file: string): string[][] {
   const folder = file.replace(/^src/, "test").replace(/\/[^/]*$/, "");
   return existsSync(folder) ? [[`${folder}/`], []] : [[]];
 }
 
-/** Whether a test fails, of those whose paths have one of the words. */
+/** Whether any test fails whose path contains one of the words. */
 function isNoticed(words: readonly string[]): boolean {
   const run = ["vitest", "run", "--project", "test", "--bail", "1", "--reporter", "dot", ...words];
   const { status } = spawnSync("npx", run, { stdio: "ignore", timeout: 900_000 });
@@ -52,7 +52,7 @@ for (const { id, file, what, from, to } of mutants) {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   if (text.split(from).length !== 2) {
     stale.push(id);
-    say(`${id}: its text does not stand once in ${file}`);
+    say(`${id}: its text does not occur exactly once in ${file}`);
     continue;
   }
   if (isCheck) continue;
@@ -63,10 +63,10 @@ for (const { id, file, what, from, to } of mutants) {
     );
     const isKilled = roomsOf(file).some(isNoticed);
     if (!isKilled) survivors.push(id);
-    say(`${isKilled ? "noticed " : "SURVIVES"} ${id}: ${what}`);
+    say(`${isKilled ? "killed  " : "SURVIVES"} ${id}: ${what}`);
   } finally {
     writeFileSync(file, text);
   }
 }
-say(`${mutants.length} mutants, ${survivors.length} survive, ${stale.length} to be written anew`);
+say(`${mutants.length} mutants, ${survivors.length} survive, ${stale.length} stale`);
 process.exitCode = survivors.length + stale.length === 0 ? 0 : 1;

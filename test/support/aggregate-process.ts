@@ -11,11 +11,11 @@ export interface AggregateProcess {
   readonly url: string;
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly done: Promise<ProcessResult>;
-  /** What it said on standard error so far. */
+  /** Standard error so far. */
   readonly said: () => string;
 }
 
-/** Starts `mementomap aggregate --serve` on a free port; the test's end is its end. */
+/** Starts `mementomap aggregate --serve` on a free port until the test ends. */
 export async function aggregateProcess(
   argv: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -38,7 +38,7 @@ export function exampleSettings(): Readonly<Record<string, unknown>> {
   return JSON.parse(text) as Record<string, unknown>; // an object, or the tests fail
 }
 
-/** Starts an aggregator with the settings that operators begin with, for these archives. */
+/** Starts an aggregator of these archives with the example settings. */
 export function exampleProcess(
   archives: readonly { readonly archive: Archive }[],
 ): Promise<AggregateProcess> {
@@ -47,7 +47,7 @@ export function exampleProcess(
   return aggregateProcess(["--config", settings]);
 }
 
-/** Writes a list of these archives; gives its path. */
+/** Writes an archive list; returns its path. */
 export function writeList(
   archives: readonly { readonly archive: Archive }[],
   path: string = join(scratchDir(), "archives.json"),

@@ -15,12 +15,12 @@ import { type ScriptedServer, scriptedServer } from "./scripted-server.ts";
 import { linkTimeMap } from "./scripted-upstream.ts";
 import { archive } from "./sessions.ts";
 
-/** An archive of a test on this machine, and what it was asked. */
+/** A local test archive, and its requests. */
 export interface LocalArchive extends ScriptedServer {
   readonly archive: Archive;
 }
 
-/** Starts an archive that answers as a test says. */
+/** Starts an archive with scripted responses. */
 export async function localArchive(
   id: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -29,7 +29,7 @@ export async function localArchive(
   return { ...server, archive: archive(id, server.url) };
 }
 
-/** Starts an archive that has mementos of these times, of whatever it is asked for, or none. */
+/** Starts an archive with mementos at these times for any URI, or without any. */
 export function plainArchive(id: string, datetimes: readonly string[]): Promise<LocalArchive> {
   return localArchive(id, (request, response) => {
     const { url = "" } = request;
@@ -58,7 +58,7 @@ export interface Aggregating {
   readonly server: Listening;
 }
 
-/** Serves an aggregator of archives on a free port of this machine until the test ends. */
+/** Serves an aggregator of archives on a free local port until the test ends. */
 export async function aggregating(
   archives: readonly LocalArchive[],
   options: {

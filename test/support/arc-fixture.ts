@@ -8,7 +8,7 @@ export interface ArcRecord {
   /** The HTTP header, without its blank line. */
   readonly http?: string;
   readonly body?: string | Uint8Array;
-  /** What version 2 has between Content-type and Archive-length. */
+  /** The fields of version 2 between Content-type and Archive-length. */
   readonly more?: string;
 }
 
@@ -19,7 +19,7 @@ const NAMES = {
     "Archive-length",
 };
 
-/** The version block, with metadata behind the names of the columns as Heritrix wrote it. */
+/** The version block, with metadata after the column names, as written by Heritrix. */
 export function versionBlock(version: 1 | 2 = 1, metadata = ""): Buffer {
   const block = `${version} 0 Test\n${NAMES[version]}\n${metadata}`;
   const more = version === 1 ? "" : " 200 - - 0 test.arc";
@@ -27,7 +27,7 @@ export function versionBlock(version: 1 | 2 = 1, metadata = ""): Buffer {
   return Buffer.from(`${line}\n${block}\n`, "latin1");
 }
 
-/** One record; URIs may have bytes of Latin-1. */
+/** A record; URIs may contain Latin-1 bytes. */
 export function arcRecord(record: ArcRecord): Buffer {
   const { uri, date = "20060102030405", type = "text/html", http, body = "", more = "" } = record;
   const head = http === undefined ? "" : `${http.replaceAll("\n", "\r\n")}\r\n\r\n`;
@@ -41,7 +41,7 @@ export function arcFile(records: readonly ArcRecord[]): Buffer {
   return Buffer.concat([versionBlock(), ...records.map(arcRecord)]);
 }
 
-/** The same, compressed record by record as archives store it. */
+/** The same, compressed record by record, as archives store it. */
 export function arcGz(records: readonly ArcRecord[]): Buffer {
   const parts = [versionBlock(), ...records.map(arcRecord)];
   return Buffer.concat(parts.map((part) => gzipSync(part)));

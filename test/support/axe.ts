@@ -3,14 +3,14 @@ import { createRequire } from "node:module";
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** A page of a browser. */
+/** A browser page. */
 interface Scriptable {
   evaluate(source: string): Promise<unknown>;
 }
 
-/** What axe-core finds against WCAG 2.2 AA; `evaluate` needs no permission of the page's policy. */
+/** Violations of WCAG 2.2 AA found by axe-core; `evaluate` is not subject to the content security policy. */
 export async function axeFaults(page: Scriptable): Promise<string[]> {
-  // The value of the source itself cannot be sent back.
+  // The completion value of the source cannot be serialized.
   await page.evaluate(`${SOURCE};undefined`);
   const found = page.evaluate(`axe
     .run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })

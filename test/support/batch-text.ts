@@ -1,4 +1,4 @@
-/** All lines, as a list. */
+/** Collects all lines. */
 export async function rowTexts(lines: AsyncIterable<string>): Promise<string[]> {
   const texts: string[] = [];
   for await (const line of lines) texts.push(line);

@@ -7,9 +7,9 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Who signs certificates. */
+/** A certificate authority. */
 export interface Authority extends Certificate {
-  /** Makes a certificate for hosts, names or IPv4 addresses. */
+  /** Issues a certificate for hosts: names or IPv4 addresses. */
   issue(
     hosts: readonly string[],
     options?: { readonly from?: Date; readonly until?: Date },
@@ -22,7 +22,7 @@ const COMMON_NAME = "0603550403";
 const BASIC_CONSTRAINTS = "0603551d13";
 const ALTERNATIVE_NAME = "0603551d11";
 
-/** An authority of one test, which nobody trusts who is not told to. */
+/** An authority for one test, trusted only where configured. */
 export function certificateAuthority(name: string): Authority {
   const key = newKey();
   const isAuthority = der(0x30, hex(BASIC_CONSTRAINTS), hex("0101ff"), octets(hex("30030101ff")));
@@ -106,7 +106,7 @@ function hex(digits: string): Buffer {
   return Buffer.from(digits, "hex");
 }
 
-/** A value of ASN.1: its tag, its length, and what is in it. */
+/** An ASN.1 value: tag, length and content. */
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;

@@ -1,6 +1,6 @@
 import { isChunk, type StreamPart } from "../../src/bytes/damage.ts";
 
-/** Gives bytes in pieces of the lengths given, over and over, as a stream would. */
+/** Splits bytes into chunks, cycling through the given lengths, as a stream would. */
 export async function* chunked(
   bytes: Uint8Array,
   lengths: readonly number[],
@@ -13,7 +13,7 @@ export async function* chunked(
   }
 }
 
-/** Joins all chunks that a stream gives. */
+/** Joins all chunks of a stream. */
 export async function collected(parts: AsyncIterable<StreamPart>): Promise<Uint8Array> {
   const blocks: Uint8Array[] = [];
   for await (const part of parts) if (isChunk(part)) blocks.push(part.slice());

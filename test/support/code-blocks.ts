@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** A fenced block of a Markdown file, and the block right behind it if that has no language. */
+/** A fenced block of a Markdown file, and the block directly after it if that has no language. */
 export interface CodeBlock {
   readonly language: string;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface CodeBlock {
 /** The root of the checkout. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** All fenced blocks of a document, by its path in the repository. */
+/** All fenced blocks of a document, which is given by its path in the repository. */
 export function codeBlocks(path: string): CodeBlock[] {
   return codeBlocksOf(readFileSync(`${ROOT}${path}`, "utf8"));
 }

@@ -7,9 +7,9 @@ import {
 import type { Frequency } from "../../src/ukvs/frequency.ts";
 
 /**
- * The paper's compaction, written down a second time as plainly as possible: everything in memory,
- * strings, sets and recursion, no streaming. Shares nothing with the real one but the arithmetic of
- * frequencies.
+ * Reference implementation of the compaction in the paper, as simple as possible: everything in memory,
+ * strings, sets and recursion, no streaming. It shares only the arithmetic of frequencies with the
+ * production code.
  */
 
 export interface OracleOptions {
@@ -25,21 +25,21 @@ export interface OracleRow {
   readonly line: string;
   readonly key: string;
   readonly frequency: Frequency;
-  /** All nodes the key lies in, shallowest first. */
+  /** All nodes above the key, shallowest first. */
   readonly chain: readonly string[];
 }
 
-/** Compacts rows (`key frequency`), sorted or not; gives sorted rows. */
+/** Compacts rows (`key frequency`), sorted or not; returns sorted rows. */
 export function compactByOracle(lines: readonly string[], options: OracleOptions): string[] {
   return compactRows(parseRows(lines), options);
 }
 
-/** Rows taken apart, to compact them several times. */
+/** Parses rows, to compact them several times. */
 export function parseRows(lines: readonly string[]): readonly OracleRow[] {
   return lines.map(parseRow);
 }
 
-/** As {@link compactByOracle}, for rows that were taken apart before. */
+/** Like {@link compactByOracle}, for parsed rows. */
 export function compactRows(rows: readonly OracleRow[], options: OracleOptions): string[] {
   const held = rows.filter((row) => isPresent(row.frequency));
   const voids = rows.filter((row) => !isPresent(row.frequency));
@@ -53,7 +53,7 @@ export function compactRows(rows: readonly OracleRow[], options: OracleOptions):
     else groups.add(node, row);
   }
   const heldNodes = new Set(voids.length === 0 ? [] : held.flatMap((row) => row.chain));
-  // An exclusion of a page is asked after its queries.
+  // The exclusion of a page is looked up after its queries.
   const queriedPages = new Set(
     held.filter((row) => row.key.includes("?")).map((row) => row.key.replace(/\?.*$/, "")),
   );
@@ -117,7 +117,7 @@ function base(wildcard: string): string {
   return wildcard.slice(0, -2);
 }
 
-/** All nodes a key lies in, shallowest first: `com`, `com,x`, `com,x)`, `com,x)/a`, `com,x)/a/b`. */
+/** All nodes above a key, shallowest first: `com`, `com,x`, `com,x)`, `com,x)/a`, `com,x)/a/b`. */
 function ancestors(key: string): string[] {
   if (!isTreeKey(key)) return [];
   const paren = key.indexOf(")");
@@ -129,7 +129,7 @@ function ancestors(key: string): string[] {
   const [page = "", query] = key.split("?");
   const path = page.slice(root.length + 1);
   const segments = path === "" ? [] : path.split("/");
-  // A page with a query belongs to the folder; a wildcard to what it stands for.
+  // A page with a query belongs to the folder; a wildcard to the node that it covers.
   if (query !== undefined || segments.at(-1) === "*") segments.pop();
   return [
     ...hosts,
@@ -165,7 +165,7 @@ function nodesOverCutoff(held: readonly OracleRow[], options: OracleOptions): Se
       note(labels.slice(0, i).join(","), i, true, labels[i] ?? "");
     }
     if (!key.includes(")") || host.endsWith(",*")) continue;
-    // A page with a query is not a child itself, but the folders it lies in are.
+    // A page with a query is not a child itself, but the folders above it are.
     const [page = "", query] = key.split("?");
     const isQuery = query !== undefined;
     const path = isQuery ? page.replace(/\/[^/]*$/, "") : page.replace(/^([^)]*\))\/$/, "$1");
@@ -184,7 +184,7 @@ function nodesOverCutoff(held: readonly OracleRow[], options: OracleOptions): Se
   return over;
 }
 
-/** The sum of a sub-tree, where a wildcard row includes what is below it. */
+/** The sum of a subtree; a wildcard row includes the rows below it. */
 function total(node: string, members: readonly OracleRow[]): Frequency {
   const wildcard = members.find((row) => isWildcard(row.key) && base(row.key) === node);
   if (wildcard !== undefined) return wildcard.frequency;
@@ -200,7 +200,7 @@ function total(node: string, members: readonly OracleRow[]): Frequency {
   return parts.reduce(addFrequencies);
 }
 
-/** `X,*)/p` overlaps with rows that are counted too. */
+/** `X,*)/p` overlaps with rows that are already counted. */
 function asBound(frequency: Frequency): Frequency {
   const text = formatFrequency(frequency);
   return parseFrequency(

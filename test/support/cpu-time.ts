@@ -1,4 +1,4 @@
-/** How much CPU time work takes, in milliseconds: unlike the clock, it does not count other programs. */
+/** The CPU time of a task in milliseconds: unlike wall-clock time, it does not depend on other programs. */
 export async function cpuTime(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -4,18 +4,18 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Archives on this machine as pages show them: some hold much, one little, one fails, one is slow. */
+/** Local archives for the page: some hold much, one holds little, one fails, one is slow. */
 export interface DemoArchives {
-  /** A list of archives as `aggregate --archives` reads it. */
+  /** An archive list for `aggregate --archives`. */
   readonly list: string;
-  /** Says which archive answers late from now on: it does so when the promise is settled. */
+  /** Delays the responses of an archive until the promise is settled. */
   close(): void;
 }
 
 interface DemoArchive {
   readonly id: string;
   readonly name: string;
-  /** The mementos it has, and of which years. */
+  /** The number of its mementos, and their years. */
   readonly mementos: number;
   readonly years: readonly [from: number, until: number];
   readonly map?: readonly string[];
@@ -26,7 +26,7 @@ interface DemoArchive {
 const HEAD =
   '!context ["https://git.io/mementomap"]\n!fields {"keys":["surt"],"values":["frequency"]}\n';
 
-/** What they hold; nothing of other hosts, as their maps say. */
+/** Their holdings; they hold nothing of other hosts, as their maps say. */
 const DEMO_HOST = "news.example.org";
 export const DEMO_URL: string = `https://${DEMO_HOST}/2016/election`;
 
@@ -72,7 +72,7 @@ function archivesOf(large: number): readonly DemoArchive[] {
   ];
 }
 
-/** Starts the archives. `large` is how many mementos the largest has. */
+/** Starts the archives. `large` is the number of mementos of the largest. */
 export async function demoArchives(large: number = 1240): Promise<DemoArchives> {
   const folder = mkdtempSync(join(tmpdir(), "mementomap-demo-"));
   const servers: Server[] = [];
@@ -129,7 +129,7 @@ function answer(archive: DemoArchive, request: IncomingMessage, response: Server
   }, archive.waitMs ?? 0);
 }
 
-/** Denser in later years, and around one of them, as captures of a page are. */
+/** Denser in later years and around one year, as captures of a page are. */
 function timeMap(
   { mementos, years: [from, until] }: DemoArchive,
   original: string,

@@ -7,7 +7,7 @@ import { NodeClient } from "../../src/http/node-client.ts";
 import { listen } from "../../src/http/listen.ts";
 import type { DemoArchives } from "./demo-archives.ts";
 
-/** Serves an aggregator of the archives until the test ends; gives its address. */
+/** Serves an aggregator of the archives until the test ends; returns its address. */
 export async function servingDemo(demo: DemoArchives): Promise<string> {
   const archives = parseArchiveList(readFileSync(demo.list, "utf8"));
   const open = await openAggregator({ archives, sampleShare: 0 });

@@ -1,4 +1,4 @@
-/** A family of metrics as the text format of Prometheus has it. */
+/** A metric family in the Prometheus text format. */
 export interface Family {
   readonly name: string;
   readonly type: string;
@@ -6,10 +6,10 @@ export interface Family {
 }
 
 /**
- * Reads the text format of Prometheus, strictly.
+ * Parses the Prometheus text format strictly.
  *
- * @throws for a sample without a family, a suffix that its type does not allow, and a family that
- *   comes twice.
+ * @throws for a sample without a family, a suffix that its type does not allow, and a duplicate
+ *   family.
  */
 export function readExposition(text: string): Map<string, Family> {
   const families = new Map<string, Family>();

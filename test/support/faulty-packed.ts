@@ -8,7 +8,7 @@ import {
 import { packedSeeds, withChecksums } from "../../fuzz/packed-seeds.ts";
 
 /*
- * Packed maps that a faulty program might write: the checksums are right, and something else is not.
+ * Packed maps from a faulty writer: the checksums are valid, but other parts are not.
  */
 
 const [FILE] = packedSeeds();
@@ -21,7 +21,7 @@ interface Parts {
   readonly voids: Uint32Array;
 }
 
-/** A sound file with other parts, and checksums that fit. */
+/** A valid file with some parts replaced, and matching checksums. */
 export function rewritten(change: (parts: Parts) => Partial<Parts>): Uint8Array {
   const { header, descriptors, shards, voids, dataStart } = parseHead(FILE, FILE.length, "seed");
   const parts: Parts = { header: { ...header }, descriptors, shards, voids };
@@ -62,7 +62,7 @@ const MEMBERS: readonly (readonly [string, unknown])[] = [
   ["source", null],
 ];
 
-/** What is wrong, and the file; docs/packed.md, section 9, asks every reader to refuse it. */
+/** The defect, and the file; readers must reject it (docs/packed.md, section 9). */
 export const FAULTY_PACKED: readonly (readonly [string, Uint8Array])[] = [
   ...MEMBERS.map(
     ([name, value]) =>

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { serveOnLoopback } from "./http-server.ts";
 
-/** Files on a server of this machine, which answers ranges; the files may be changed. */
+/** Files on a local server that supports ranges; the files may be changed. */
 export interface FileServer {
   readonly url: string;
   readonly files: Map<string, Uint8Array>;
 }
 
-/** Serves files by their paths, with strong tags and nothing else, until the test ends. */
+/** Serves files by their paths, with strong ETags and no other validators, until the test ends. */
 export async function fileServer(
   files: Iterable<readonly [string, Uint8Array]> = [],
 ): Promise<FileServer> {
@@ -33,7 +33,7 @@ export async function fileServer(
   return { url, files: served };
 }
 
-/** The files below a folder, by the paths that a server of files gives them. */
+/** The files below a folder, by their paths on a file server. */
 export function folderFiles(folder: string): [string, Uint8Array][] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { scratchDir } from "./scratch.ts";
 
-/** Contents of files, by their path in a folder. */
+/** File contents, by path in a folder. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** A scratch folder with these files in it. */
+/** A scratch folder with these files. */
 export function folderWith(files: Files): string {
   const folder = scratchDir();
   for (const [name, content] of Object.entries(files)) {

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 
 /**
- * Follows the links of a TimeMap to itself and to the TimeGate, as clients do: both begin with the address
- * of the service, and are answered.
+ * Follows the `self` and TimeGate links of a TimeMap, as clients do: both must begin with the address of
+ * the service, and work.
  */
 export async function followLinks(
   service: string,

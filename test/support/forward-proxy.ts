@@ -8,17 +8,16 @@ import type { Certificate } from "./certificates.ts";
 export interface ForwardProxy {
   /** `127.0.0.1:3128` */
   readonly address: string;
-  /** What it was asked for: `GET http://a.test/x` or `CONNECT a.test:443`. */
+  /** Requests so far: `GET http://a.test/x` or `CONNECT a.test:443`. */
   readonly requests: string[];
 }
 
 /**
- * A proxy of this machine that knows some hosts by names of its own, until the test ends. Others it
- * does not reach.
+ * A local proxy that resolves only the given hosts, until the test ends. Others are unreachable.
  *
- * @param hosts ports on this machine by `name:port`.
- * @param user who may ask, with the password.
- * @param certificate of a proxy that is spoken to over TLS.
+ * @param hosts local ports by `name:port`.
+ * @param user the required user name and password.
+ * @param certificate makes it a TLS proxy.
  */
 export async function forwardProxy(
   hosts: Readonly<Record<string, number>>,

@@ -11,10 +11,10 @@ import { certificateAuthority } from "./certificates.ts";
 import { linkTimeMap } from "./scripted-upstream.ts";
 import { archive } from "./sessions.ts";
 
-/** One way to misbehave, and the word that the service has for it. */
+/** A kind of misbehaviour, and the failure that the service reports for it. */
 export interface Misbehaviour {
   readonly name: string;
-  /** What `X-MementoMap-Missing` says; `hit` or `miss` where the answer is of use all the same. */
+  /** The failure in `X-MementoMap-Missing`; `hit` or `miss` if the response is usable. */
   readonly says: string;
   /** Called for every request of a connection, or for every connection. */
   readonly onRequest?: ((socket: Socket, head: string, port: number) => void) | undefined;
@@ -47,7 +47,7 @@ function redirects(location: string): (socket: Socket) => void {
   return sends(Buffer.from(head, "latin1"));
 }
 
-/** Writes the same again as fast as it is taken, until the connection is gone. */
+/** Repeats a chunk as fast as it is read, until the connection is closed. */
 function repeats(first: string | Uint8Array, then: string | Uint8Array): (socket: Socket) => void {
   return (socket) => {
     const more = (): void => {
@@ -64,9 +64,9 @@ const mementoLink = (uri: string, date: string): string =>
   `<${uri}>; rel="memento"; datetime="${date}"`;
 const DATE = "Wed, 01 Jan 2014 00:00:00 GMT";
 
-/** Names are those of hosts in an archive list, too. */
+/** Names are also host names in an archive list. */
 export const MISBEHAVIOURS: readonly Misbehaviour[] = [
-  // DNS, by redirects: the address of the archive itself is one that works.
+  // DNS, through redirects: the address of the archive itself works.
   { name: "nxdomain", says: "dns", onRequest: redirects("http://no-such-host.invalid/") },
   { name: "no-addresses", says: "dns", onRequest: redirects("http://empty.test/") },
   { name: "resolver-throws", says: "internal", onRequest: redirects("http://throws.test/") },
@@ -339,14 +339,14 @@ function circle(socket: Socket, head: string): void {
   redirects(head.includes("GET /a ") ? "/b" : "/a")(socket);
 }
 
-/** The byte E9 comes back as it was sent, and then leads to nothing. */
+/** A redirect to the raw byte E9 must be followed unchanged; its target then redirects to an invalid scheme. */
 function latin1(socket: Socket, head: string): void {
   if (head.startsWith("GET /caf%E9 ")) redirects("gopher://reached/")(socket);
   else if (head.startsWith("GET /caf")) socket.write(http(TIMEMAP));
   else redirects("/caf\xe9")(socket);
 }
 
-/** An archive that misbehaves, on a port of its own. */
+/** A hostile archive on its own port. */
 export interface HostileArchive extends Misbehaviour {
   readonly archive: Archive;
 }
@@ -359,7 +359,7 @@ export function startHostileArchives(): Promise<HostileArchive[]> {
 async function startHostileArchive(misbehaviour: Misbehaviour): Promise<HostileArchive> {
   const { name, tls, onConnect, onRequest } = misbehaviour;
   const converse = (socket: Socket): void => {
-    socket.on("error", () => undefined); // being cut off is part of it
+    socket.on("error", () => undefined); // disconnects are expected
     if (onConnect !== undefined) {
       onConnect(socket);
       socket.resume();

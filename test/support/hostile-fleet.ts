@@ -1,8 +1,8 @@
 import { startHostileArchives } from "./hostile-archives.ts";
 
 /*
- * A program that runs all archives that misbehave: what they cost must not slow down the service that
- * is tested. Prints their addresses, and ends with its parent process.
+ * Runs all hostile archives in a separate process, so that their load does not slow down the service under
+ * test. Prints their addresses, and exits with its parent process.
  */
 const archives = await startHostileArchives();
 process.on("disconnect", () => process.exit(0));

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Serves on loopback until the test ends; returns the address, without a slash at its end. */
+/** Serves on loopback until the test ends; returns the address, without a trailing slash. */
 export async function serveOnLoopback(
   handle: (url: URL, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<string> {

@@ -2,27 +2,27 @@ import JSON5 from "json5";
 import type { Answer } from "../../src/lookup/map-lookup.ts";
 import { addFrequencies, formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
 
-/** What a linear reading of a map says about one SURT. */
+/** The result of a linear scan of a map for one SURT. */
 export interface Reading {
   readonly present: boolean;
   readonly key?: string;
   readonly frequency?: string;
 }
 
-/** The same of an answer of this package. */
+/** The same from a lookup of this package. */
 export function reading({ distance: _distance, ...said }: Answer): Reading {
   return said;
 }
 
-/** A period as its first and last second, fourteen digits each. */
+/** A period: its first and last second, 14 digits each. */
 type Period = readonly [string, string];
 
 interface Statement {
   readonly period: Period;
-  /** 0 for a period, 1 for a row that its block divides, 2 for all time. */
+  /** 0 for a period, 1 for a row that its block subdivides, 2 for all time. */
   readonly width: number;
   readonly frequency: string;
-  /** A part of a row that is present itself. */
+  /** Part of a row that is itself present. */
   readonly isPartOfPresent: boolean;
 }
 
@@ -40,9 +40,8 @@ interface KeyRows {
 const ALL: Period = ["0".repeat(14), "9".repeat(14)];
 
 /**
- * Lookup as docs/format.md has it, for tests: all lines are read for each question, every key is
- * compared with the SURT, and those that cover it are asked in order. Slow, and written from the
- * text: it shares no code with the lookups of this package.
+ * Reference lookup after docs/format.md: every lookup scans all lines, compares every key with the SURT,
+ * and checks the covering keys in order. It is slow, and shares no code with the lookups of this package.
  */
 export class LinearReading {
   readonly #keys: readonly KeyRows[];
@@ -62,7 +61,7 @@ export class LinearReading {
     this.#queries = fields.queries === true;
   }
 
-  /** Asks about a SURT, at a time of 4 to 14 digits or of all time. */
+  /** Looks a SURT up, at a time of 4 to 14 digits or for all time. */
   lookup(surt: string, at?: string): Reading {
     const asked: Period = at === undefined ? ALL : [at.padEnd(14, "0"), at.padEnd(14, "9")];
     const covering = this.#keys.flatMap((rows) => {
@@ -114,7 +113,7 @@ function periodOf(datetime: string): Period {
   return [from.padEnd(14, "0"), until.padEnd(14, "9")];
 }
 
-/** What the rows of a key say of a period; undefined if they leave it to wider keys. */
+/** The result of the rows of a key for a period; undefined if broader keys decide. */
 function readingOf(
   { key, statements }: KeyRows,
   asked: Period,
@@ -156,7 +155,7 @@ function isHeld(frequency: string): boolean {
   return !/^0+[-+~]?(?:\/|$)/.test(frequency);
 }
 
-/** How specific a key is for a SURT, smallest first; undefined when it does not cover it. */
+/** The rank of a key for a SURT, most specific first; undefined if it does not cover it. */
 function rankOf(key: string, surt: string): number[] | undefined {
   const query = queryStart(surt);
   const page = pageOf(surt.slice(0, query));
@@ -184,7 +183,7 @@ function rankOf(key: string, surt: string): number[] | undefined {
   return undefined;
 }
 
-/** The same in a map with queries, where a page is not its queries. */
+/** The same in a map with queries, where a page does not cover its queries. */
 function rankWithQueries(written: string, surt: string): number[] | undefined {
   const isAny = written.endsWith("?*");
   const key = isAny ? written.slice(0, -2) : written;
@@ -202,7 +201,7 @@ function rankWithQueries(written: string, surt: string): number[] | undefined {
     : undefined;
 }
 
-/** The authors' tool writes `com,a)` for `com,a)/`, and a `*` within a label or segment as it is. */
+/** The authors' tool writes `com,a)` for `com,a)/`, and a `*` within a label or segment unchanged. */
 function spelledHere(written: string, queries: boolean): string {
   if (queries && written.endsWith("?*")) return `${spelledHere(written.slice(0, -2), false)}?*`;
   const parts = written.split(/([,/)?])/);
@@ -213,7 +212,7 @@ function spelledHere(written: string, queries: boolean): string {
   return /^[^)]+\)$/.test(key) && !key.endsWith(",*)") ? `${key}/` : key;
 }
 
-/** Where the query of a SURT begins: behind the host, or behind a scheme. */
+/** Where the query of a SURT begins: after the host, or after a scheme. */
 function queryStart(surt: string): number {
   const paren = surt.indexOf(")/");
   const first = surt.indexOf("?");

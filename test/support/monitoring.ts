@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ROOT } from "./code-blocks.ts";
 
-/** The part of a Grafana dashboard that tests look at. */
+/** The members of a Grafana dashboard that tests use. */
 interface Dashboard {
   readonly panels: readonly {
     readonly id: number;

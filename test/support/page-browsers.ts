@@ -6,7 +6,7 @@ import { CHROMIUM } from "./chromium.ts";
 
 const FIREFOX_PLACES = ["/usr/bin/firefox-esr", "/usr/bin/firefox"];
 
-/** The Firefox of this machine, or undefined where there is none; `FIREFOX` names another. */
+/** The path of Firefox, or undefined if it is not installed; `FIREFOX` overrides it. */
 const FIREFOX = [process.env["FIREFOX"] ?? "", ...FIREFOX_PLACES].find(
   (path) => path !== "" && existsSync(path),
 );
@@ -19,7 +19,7 @@ const PATHS: Readonly<Record<BrowserName, string | undefined>> = {
   firefox: FIREFOX,
 };
 
-/** The browsers that are here. Puppeteer drives Firefox by WebDriver BiDi. */
+/** The installed browsers. Puppeteer drives Firefox by WebDriver BiDi. */
 export const BROWSERS: readonly BrowserName[] = (["chromium", "firefox"] as const).filter(
   (name) => PATHS[name] !== undefined,
 );
@@ -52,11 +52,11 @@ export function launchBrowser(name: BrowserName, scheme: Scheme): Promise<Browse
       });
 }
 
-/** A page under test, and what went wrong in it. */
+/** A page under test, and its errors. */
 export interface TestedPage {
   readonly page: Page;
   readonly faults: string[];
-  /** Requests to other sites than that of the page. */
+  /** Requests to third-party sites. */
   readonly strays: string[];
 }
 
@@ -83,7 +83,7 @@ export async function openPage(
   return { page, faults, strays };
 }
 
-/** Gives an element the focus, drawings included, in the middle of the window. */
+/** Scrolls an element (HTML or SVG) into the middle of the window and focuses it. */
 export async function focus(page: Page, selector: string): Promise<void> {
   const element = `document.querySelector(${JSON.stringify(selector)})`;
   await page.evaluate(`${element}.scrollIntoView({ block: "center" }); ${element}.focus()`);
@@ -94,17 +94,17 @@ export async function press(page: Page, role: "link" | "button", name: string): 
   await page.locator(`::-p-aria([role="${role}"][name="${name}"])`).click();
 }
 
-/** The text of every element that a selector finds. */
+/** The text of every element that matches a selector. */
 export async function textsOf(page: Page, selector: string): Promise<string[]> {
   return page.$$eval(selector, (found) => found.map((each) => String(each.textContent)));
 }
 
-/** Waits until an expression of the page is true. */
+/** Waits until an expression is true in the page. */
 export async function until(page: Page, expression: string): Promise<void> {
   await page.waitForFunction(expression, { timeout: 20_000, polling: 50 });
 }
 
-/** What must hold of every view: nothing sticks out, axe finds nothing, nothing was complained about. */
+/** Checks of every view: no overflow, no axe violations, no console errors. */
 export async function expectSound({ page, faults, strays }: TestedPage): Promise<void> {
   const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
   const wide = await page.evaluate(

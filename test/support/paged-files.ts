@@ -2,7 +2,7 @@ import { MemorySource, sourceChunks } from "../../src/bytes/byte-source.ts";
 import { pageSource, planPages } from "../../src/maps/split-map.ts";
 import { collected } from "./chunked.ts";
 
-/** A map in at most nine pages that name one another, as files below a path: `page-1.ukvs` and so on. */
+/** A map in at most nine linked pages, as files below a path: `page-1.ukvs` and so on. */
 export async function pagedFiles(
   map: string,
   pages: number,

@@ -7,24 +7,24 @@ import type { ResponseHead } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import type { ProxySettings } from "../../src/http/proxy.ts";
 
-/** An archive of this machine that says byte for byte what a test wants. */
+/** A local archive with responses given byte for byte. */
 export interface RawArchive {
   readonly origin: string;
   readonly archive: WholeArchive;
-  /** The head of every request so far, as it came. */
+  /** The raw heads of all requests so far. */
   readonly heads: string[];
   /** Connections made so far. */
   readonly connections: () => number;
 }
 
-/** Sends bytes one by one, each as soon as others have had a turn. */
+/** Sends bytes one at a time, yielding to the event loop in between. */
 export function drip(socket: Socket, bytes: string): void {
   if (bytes === "") return;
   socket.setNoDelay(true).write(bytes.slice(0, 1), "latin1");
   setImmediate(drip, socket, bytes.slice(1));
 }
 
-/** `answer` is called for every request with the connection, and the number of the request from 0. */
+/** `answer` is called for every request with the connection and the index of the request. */
 export async function rawArchive(
   answer: (socket: Socket, number: number, head: string) => void,
   members: Partial<WholeArchive> = {},
@@ -35,7 +35,7 @@ export async function rawArchive(
   const server = createServer((socket) => {
     connections += 1;
     sockets.add(socket);
-    socket.on("error", () => undefined); // being cut off is part of many tests
+    socket.on("error", () => undefined); // disconnects are part of many tests
     socket.once("close", () => sockets.delete(socket));
     let text = "";
     socket.on("data", (chunk: Buffer) => {
@@ -64,7 +64,7 @@ export async function rawArchive(
   };
 }
 
-/** An archive that has both endpoints. */
+/** An archive with both endpoints. */
 export interface WholeArchive extends Archive {
   readonly timemap: string;
   readonly timegate: string;
@@ -87,7 +87,7 @@ function archiveAt(origin: string, members: Partial<WholeArchive> = {}): WholeAr
   };
 }
 
-/** A whole answer as bytes of HTTP/1.1. */
+/** A complete HTTP/1.1 response. */
 export function httpAnswer(
   status: number,
   body: string = "",
@@ -98,9 +98,9 @@ export function httpAnswer(
   return `HTTP/1.1 ${status} X\r\n${lines}\r\n${body}`;
 }
 
-/** How a client of a test gets things. */
+/** Options of a test client. */
 interface GettingOptions {
-  /** Origins that may be at private addresses. */
+  /** Origins for which private addresses are allowed. */
   readonly trusted?: readonly string[];
   readonly allowsPrivate?: boolean;
   readonly lookup?: LookupFunction;
@@ -111,7 +111,7 @@ interface GettingOptions {
   readonly totalTimeoutMs?: number;
 }
 
-/** An answer, a character for each byte of its body. */
+/** A response, with one character per byte of the body. */
 interface Gotten extends ResponseHead {
   readonly body: string;
 }
@@ -121,7 +121,7 @@ export type Get = (
   take?: TakeBody,
 ) => Promise<Gotten>;
 
-/** A client as archives are asked by, which is closed when the test ends. */
+/** A client configured as for archives, closed when the test ends. */
 export function getting(options: GettingOptions = {}): Get {
   const { trusted, headers = {}, ...others } = options;
   const client = new NodeClient({ trustedOrigins: trusted, headers, connections: 1, ...others });

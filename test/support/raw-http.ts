@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 
-/** Sends bytes to a server as they are and gives back all it answers until it closes. */
+/** Sends raw bytes to a server and returns everything it sends until it closes the connection. */
 export async function rawExchange(url: string, request: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -9,7 +9,7 @@ export async function rawExchange(url: string, request: string | Uint8Array): Pr
   socket.write(request);
   let answer = "";
   socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
-  socket.on("error", () => undefined); // being cut off is an answer too
+  socket.on("error", () => undefined); // a reset is a valid outcome
   await once(socket, "close");
   return answer;
 }

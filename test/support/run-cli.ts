@@ -18,12 +18,12 @@ export interface CliWorld {
 }
 
 /**
- * For commands that a property runs many times on a few lines: they reserve all the memory they may
- * use, and to free 512 MiB each time takes longer than the work.
+ * For property tests that run commands many times on a few lines: commands reserve their memory limit up
+ * front, and freeing 512 MiB each time takes longer than the work.
  */
 export const SMALL_MEMORY: readonly string[] = ["--memory", "16m"];
 
-/** Runs a command line in this process and gives back what a shell would have seen. */
+/** Runs a command line in this process and returns its output and exit code. */
 export async function runCli(argv: readonly string[], world: CliWorld = {}): Promise<CliResult> {
   const { io, written } = testIo(world);
   const code = await main(argv, io);

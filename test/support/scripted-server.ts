@@ -4,11 +4,11 @@ import { onTestFinished } from "vitest";
 
 export interface ScriptedServer {
   readonly url: string;
-  /** Every request so far: its target and headers. */
+  /** All requests so far: target and headers. */
   readonly requests: { readonly target: string; readonly headers: IncomingMessage["headers"] }[];
 }
 
-/** A server of this machine that answers as a test says, until the test ends. */
+/** A local server with scripted responses, until the test ends. */
 export async function scriptedServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<ScriptedServer> {

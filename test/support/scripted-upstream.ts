@@ -2,7 +2,7 @@ import { Asker, type AskOptions } from "../../src/aggregate/ask/ask.ts";
 import type { Client, GetRequest, TakeBody } from "../../src/http/client.ts";
 import type { ResponseHead } from "../../src/http/http-client.ts";
 
-/** What an archive of a test answers; a function may take its time, or fail. */
+/** The response of a test archive; a function may be slow or fail. */
 export interface ScriptedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export type Script = (
   request: GetRequest,
 ) => ScriptedAnswer | undefined | Promise<ScriptedAnswer | undefined>;
 
-/** Gets nothing over a network: answers as a test says, and 404 where it says nothing. */
+/** An upstream without a network: returns scripted responses, and 404 otherwise. */
 class ScriptedClient implements Client {
   readonly requests: GetRequest[] = [];
   readonly #script: Script;
@@ -39,11 +39,11 @@ class ScriptedClient implements Client {
   }
 
   close(): void {
-    // Nothing is open.
+    // No open connections.
   }
 }
 
-/** Asks archives that answer as a test says. */
+/** An asker of archives with scripted responses. */
 export function scriptedUpstream(
   script: Script,
   options: AskOptions = {},
@@ -52,7 +52,7 @@ export function scriptedUpstream(
   return { upstream: new Asker(client, options), requests: client.requests };
 }
 
-/** A TimeMap in link-format, of mementos given by their fourteen digits. */
+/** A TimeMap in link-format, with mementos at 14-digit datetimes. */
 export function linkTimeMap(
   original: string,
   prefix: string,

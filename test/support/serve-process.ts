@@ -5,7 +5,7 @@ import { scratchDir } from "./scratch.ts";
 import { EXAMPLE_MAP } from "./serving.ts";
 import { spawnCli } from "./spawn-cli.ts";
 
-/** Starts `mementomap serve` of the example map on a free port; the test's end is its end. */
+/** Starts `mementomap serve` with the example map on a free port until the test ends. */
 export async function startServe(
   argv: readonly string[],
 ): Promise<{ readonly url: string; readonly metrics: string | undefined }> {

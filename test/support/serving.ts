@@ -29,7 +29,7 @@ export interface Serving {
   readonly server: Listening;
 }
 
-/** Serves a map on a free port of this machine until the test ends. */
+/** Serves a map on a free local port until the test ends. */
 export async function serving(
   map: string | Uint8Array = EXAMPLE_MAP,
   options: Partial<PublisherOptions> & { readonly listen?: ListenOptions } = {},

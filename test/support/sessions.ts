@@ -2,7 +2,7 @@ import type { Outcome, Result, Session } from "../../src/aggregate/session.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
 import type { Decision, RouteReason } from "../../src/aggregate/route/decision.ts";
 
-/** An archive of a list, with nothing but its addresses. */
+/** An archive with only its addresses, as in an archive list. */
 export function archive(id: string, origin: string = `https://${id}.example`): Archive {
   return {
     id,

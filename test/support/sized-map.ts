@@ -1,6 +1,6 @@
 /**
- * The text of a map as writers give it: with a `!size` header that is counted here, independently
- * of them.
+ * The text of a map in the form that writers produce: with a `!size` header, computed independently of
+ * them.
  */
 export function sized(map: string): string {
   const lines = map.split("\n").slice(0, -1);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const BIN = fileURLToPath(new URL("../../dist/cli/bin.js", import.meta.url));
 
-/** The command line as a process of its own: the built one, as users run it. */
+/** The built command line in a separate process, as users run it. */
 const CLI_COMMAND: readonly string[] = [process.execPath, BIN];
 
 export interface ProcessResult {
@@ -15,8 +15,8 @@ export interface ProcessResult {
 }
 
 /**
- * Starts the command line, in `folder` if given and with more of an environment; `done` resolves when
- * it has ended.
+ * Starts the command line, optionally in `folder` and with additional environment variables; `done`
+ * resolves when it has exited.
  */
 export function spawnCli(
   argv: readonly string[],
@@ -37,7 +37,7 @@ export function spawnCli(
   );
 }
 
-/** Runs a line of shell in which `mementomap` is the command line. */
+/** Runs a shell command line in which `mementomap` is available. */
 export function spawnShell(line: string): Promise<ProcessResult> {
   checkBuilt();
   const words = CLI_COMMAND.map((word) => `'${word}'`).join(" ");

@@ -8,12 +8,12 @@ import { linkTimeMap } from "./scripted-upstream.ts";
 import { archive } from "./sessions.ts";
 
 export interface TlsServer {
-  /** With the name `localhost`. */
+  /** The base URL, with the host name `localhost`. */
   readonly url: string;
   readonly requests: string[];
 }
 
-/** A server of this machine that speaks TLS, until the test ends. */
+/** A local TLS server, until the test ends. */
 export async function tlsServer(
   certificate: Certificate,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -23,7 +23,7 @@ export async function tlsServer(
     requests.push(request.url ?? "");
     answer(request, response);
   });
-  // Clients that do not trust it end the handshake; that is what is tested.
+  // Clients that do not trust it abort the handshake, as tests expect.
   server.on("tlsClientError", () => undefined);
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
@@ -35,7 +35,7 @@ export async function tlsServer(
   return { url: `https://localhost:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** An archive behind TLS with one memento of whatever it is asked for. */
+/** An archive behind TLS with one memento for any URI. */
 export async function tlsArchive(
   id: string,
   certificate: Certificate,

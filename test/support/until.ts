@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** Waits until something holds, and fails when it still does not after `timeout` milliseconds. */
+/** Waits until a condition holds; fails after `timeout` milliseconds. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeout: number = 20_000,

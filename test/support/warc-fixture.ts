@@ -4,13 +4,13 @@ export interface WarcRecord {
   readonly type: string;
   readonly uri?: string;
   readonly date?: string;
-  /** The HTTP header, without its blank line; makes the record one of HTTP. */
+  /** The HTTP header, without its blank line; makes it an HTTP record. */
   readonly http?: string;
   readonly contentType?: string;
   readonly body?: string | Uint8Array;
 }
 
-/** One record, as WARC 1.1 writes it. */
+/** A WARC 1.1 record. */
 export function warcRecord(record: WarcRecord): Buffer {
   const { type, uri, date = "2014-01-26T20:06:24Z", http, body = "" } = record;
   const head = http === undefined ? "" : `${http.replaceAll("\n", "\r\n")}\r\n\r\n`;
@@ -32,7 +32,7 @@ export function warcRecord(record: WarcRecord): Buffer {
   ]);
 }
 
-/** Records compressed one by one, as archives store them. */
+/** Records compressed individually, as archives store them. */
 export function warcGz(records: readonly WarcRecord[]): Buffer {
   return Buffer.concat(records.map((record) => gzipSync(warcRecord(record))));
 }

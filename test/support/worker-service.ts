@@ -18,7 +18,7 @@ export interface Workers {
   readonly url: string;
   readonly metrics: string | undefined;
   readonly pid: number;
-  /** What the service wrote to standard error so far. */
+  /** Standard error so far. */
   readonly lines: () => LogLine[];
   readonly stdout: () => string;
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -42,7 +42,7 @@ export function listText(archives: readonly LocalArchive[]): string {
   );
 }
 
-/** The service with two workers that both serve. */
+/** Starts the service with two workers and waits until both serve. */
 export async function twoWorkers(argv: readonly string[]): Promise<Workers> {
   const { child, done } = spawnCli([
     "aggregate",
@@ -73,7 +73,7 @@ export async function twoWorkers(argv: readonly string[]): Promise<Workers> {
   return { url, metrics, pid: child.pid ?? 0, lines, stdout: () => stdout, kill, done };
 }
 
-/** The processes of workers that began to serve, in the order of that. */
+/** The process ids of workers, in the order in which they started serving. */
 export function pidsOf(lines: readonly LogLine[]): number[] {
   return lines.flatMap(({ msg, pid }) => (msg === "a worker serves" && pid ? [pid] : []));
 }
@@ -87,7 +87,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** A client with one connection, for as long as that lasts. */
+/** A client on a single keep-alive connection. */
 export function oneConnection(): (
   url: string,
   headers?: Readonly<Record<string, string>>,
@@ -104,7 +104,7 @@ export function oneConnection(): (
     });
 }
 
-/** What becomes of a request on a connection of its own. */
+/** The outcome of a request on its own connection. */
 export function newConnection(url: string): Promise<"answered" | "cut" | "late"> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: 15_000 }, (response) => {

@@ -4,11 +4,11 @@ export interface ZipEntry {
   readonly name: string;
   readonly data: Uint8Array;
   readonly isDeflated?: boolean;
-  /** What the entry claims to hold, if not the truth. */
+  /** The declared size, if it is wrong. */
   readonly claimedSize?: number;
 }
 
-/** A ZIP file, stored or deflated, without any of the format's extensions. */
+/** A ZIP file, stored or deflated, without extensions. */
 export function zipFile(entries: readonly ZipEntry[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

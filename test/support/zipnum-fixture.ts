@@ -2,9 +2,9 @@ import { gzipSync } from "node:zlib";
 
 export interface ZipNumFixture {
   readonly data: Buffer;
-  /** Lines `key datetime TAB part TAB offset TAB length TAB number`, as pywb has them. */
+  /** Lines `key datetime TAB part TAB offset TAB length TAB number`, as in pywb. */
   readonly index: string;
-  /** Lines `key datetime {"offset": …}` behind a `!meta` line, as WACZ files have them. */
+  /** Lines `key datetime {"offset": …}` after a `!meta` line, as in WACZ files. */
   readonly waczIndex: string;
 }
 
