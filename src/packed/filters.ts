@@ -2,42 +2,42 @@ import { bitsOf, fingerprint, shardOf } from "./name-hash.ts";
 import { crc32, cut, damaged, type PackedHead } from "./packed-file.ts";
 import { MAX_BITS, ribbonValue } from "./ribbon.ts";
 
-/** A name is not in a filter. */
+/** The name is not in the filter. */
 export const ABSENT = -1;
-/** The shard of a name must be loaded first: `missingShard`. */
+/** The shard of the name must be loaded first: `missingShard`. */
 export const UNLOADED = -2;
 
-/** Numbers of a shard: its first word, its slots, its seed, its checksum, and 1 if it is loaded. */
+/** Fields of a shard: first word, slots, seed, checksum, and 1 if it is loaded. */
 const SHARD = 5;
 const SHARD_CRC = 3;
 const SHARD_IS_LOADED = 4;
 
-/** Where the filters are among the sets of names: rows at their bits, and hosts behind them. */
+/** Index of the set of hosts; sets of rows are indexed by their bits. */
 const HOSTS = MAX_BITS + 1;
-/** Numbers of a set: its first shard, how many it has, and the bits of a slot. */
+/** Fields of a set: first shard, number of shards, and bits per slot. */
 const SET = 3;
-/** Sets are in front of the shards. */
+/** Shards are stored after the sets. */
 const FIRST_SHARD = (HOSTS + 1) * SET;
 
 /**
  * The filters of a packed map: sets of names, by their hashes.
  *
- * Holds a buffer of the size of the file, of which only the shards that were asked for take memory.
- * A shard is checked when it is loaded.
+ * Reserves a buffer of the size of the file; only shards that were loaded take memory. A shard is checked
+ * when it is loaded.
  */
 export class Filters {
-  /** The shard that was missing. */
+  /** The shard missing from the last query. */
   missingShard = -1;
 
   readonly #source: string;
   readonly #dataStart: number;
   readonly #words: Uint32Array;
-  /** Sets of names, and the shards that they are in. */
+  /** Sets of names, then their shards. */
   readonly #tables: Int32Array;
   readonly #voids: Uint32Array;
   readonly #fingerprintBits: number;
 
-  /** @param data all of the data; if it is not given, {@link load} brings the shards. */
+  /** @param data all of the data; without it, shards are added by {@link load}. */
   constructor(
     { header, shards, voids, dataStart, end }: PackedHead,
     source: string,
@@ -60,18 +60,18 @@ export class Filters {
     if (data !== undefined) for (let i = 0; i < firstShard; i++) this.#check(i);
   }
 
-  /** The value of a host behind its fingerprint; ABSENT or UNLOADED. */
+  /** The value of a host, without its fingerprint; ABSENT or UNLOADED. */
   host(low: number, high: number): number {
     return this.#value(HOSTS, low, high, this.#fingerprintBits);
   }
 
-  /** Not negative if a row of this width is there; ABSENT or UNLOADED. */
+  /** Not negative if there may be a row of this width; else ABSENT or UNLOADED. */
   row(low: number, high: number, width: number): number {
     const bits = bitsOf(width, high);
     return bits === 0 ? 0 : this.#value(bits, low, high, bits);
   }
 
-  /** Whether a name is a void. They are in the head, so nothing is missing. */
+  /** Whether a name is a void. Voids are in the head, so they are always loaded. */
   isVoid(low: number, high: number): boolean {
     const voids = this.#voids;
     const wanted = low >>> 0;
@@ -92,7 +92,7 @@ export class Filters {
     return (this.#tables.length - FIRST_SHARD) / SHARD;
   }
 
-  /** Where the bytes of a shard are in the file. */
+  /** The range of a shard in the file. */
   extent(shard: number): { readonly offset: number; readonly length: number } {
     const at = FIRST_SHARD + shard * SHARD;
     const words = this.#tables[at] >>> 0;
@@ -101,7 +101,7 @@ export class Filters {
     return { offset: this.#dataStart + 4 * words, length: 4 * (next - words) };
   }
 
-  /** Takes the bytes of a shard. @throws MM_BAD_INPUT where they are not what was written; MM_CUT */
+  /** Adds the bytes of a shard. @throws MM_BAD_INPUT if they are damaged; MM_CUT */
   load(shard: number, bytes: Uint8Array): void {
     const own = this.#bytesOf(shard);
     if (bytes.length !== own.length) throw cut(this.#source);
@@ -124,7 +124,7 @@ export class Filters {
     return new Uint8Array(this.#words.buffer, start, length);
   }
 
-  /** What a set gives a name, if it may be in it; else ABSENT or UNLOADED. */
+  /** The value of a name, if it may be in the set; else ABSENT or UNLOADED. */
   #value(set: number, low: number, high: number, checkedBits: number): number {
     const tables = this.#tables;
     const shardCount = tables[set * SET + 1];

@@ -1,9 +1,9 @@
 import { mix, scale } from "./ribbon.ts";
 
 /*
- * Names of a packed map are keys as a map in text has them: `com,cnn)/a`, `com,cnn)/a/*`; and hosts up
- * to their parenthesis, `com,cnn)`. They are known by a hash of 64 bits that is made byte by byte, so
- * that one pass over a key gives the hashes of all names that cover it.
+ * The names in a packed map are the keys of a text map, `com,cnn)/a` and `com,cnn)/a/*`, and hosts with
+ * their parenthesis, `com,cnn)`. They are identified by a 64-bit hash that is computed byte by byte, so that
+ * one pass over a key yields the hashes of all names that cover it.
  */
 
 export const START_A = 0x811c9dc5 | 0;
@@ -12,7 +12,7 @@ const MULTIPLIER_A = 0x01000193;
 const MULTIPLIER_B = 0x85ebca6b | 0;
 const FINISH = 0x9e3779b1 | 0;
 
-/** Goes on with a byte, in both halves of the state. */
+/** Adds a byte to one half of the state. */
 export function extendA(a: number, byte: number): number {
   return Math.imul(a ^ byte, MULTIPLIER_A);
 }
@@ -21,7 +21,7 @@ export function extendB(b: number, byte: number): number {
   return Math.imul(b ^ byte, MULTIPLIER_B);
 }
 
-/** Mixes the bits of a state, the low half first; no two states give the same hash. */
+/** Mixes the bits of a state, the low half first. Distinct states have distinct hashes. */
 export function finishLow(a: number, b: number): number {
   return mix(a + Math.imul(b, FINISH));
 }
@@ -30,7 +30,7 @@ export function finishHigh(b: number, low: number): number {
   return mix(b ^ low);
 }
 
-/** The hash of a name that is being read: go on with `extend`, and take `low` and `high` after `finish`. */
+/** An incremental hash of a name: call `extend`, then `finish`, and read `low` and `high`. */
 export class NameHash {
   a: number = START_A;
   b: number = START_B;
@@ -43,7 +43,7 @@ export class NameHash {
     return this;
   }
 
-  /** Goes on from a state that was read earlier. */
+  /** Continues from an earlier state. */
   resume({ a, b }: NameHash): this {
     this.a = a;
     this.b = b;
@@ -75,22 +75,22 @@ export class NameHash {
   }
 }
 
-/** The bits by which a name is told from others, as a number of 32 bits with a sign. */
+/** The fingerprint of a name, as a signed 32-bit number. */
 export function fingerprint(low: number, high: number): number {
   return mix(low + Math.imul(high, 0x27d4eb2f));
 }
 
-/** A number below 8 for a name, by which names share out fractions of a bit. */
+/** A number from 0 to 7 for a name; see `bitsOf`. */
 export function eighth(high: number): number {
   return mix(high ^ 0x165667b1) >>> 29;
 }
 
-/** The bits of a name where rows have a width in eighths of a bit. */
+/** The bits stored for a name, if the average row width is `width` eighths of a bit. */
 export function bitsOf(width: number, high: number): number {
   return (width >>> 3) + (eighth(high) < (width & 7) ? 1 : 0);
 }
 
-/** The shard of a name among those of its filter. */
+/** The index of a name's shard within its filter. */
 export function shardOf(low: number, shards: number): number {
   return scale(mix(low ^ 0x3c6ef372), shards);
 }

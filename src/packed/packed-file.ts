@@ -20,79 +20,79 @@ const PREAMBLE_BYTES = 32;
 const DESCRIPTOR_BYTES = 4;
 const SHARD_BYTES = 16;
 const VOID_BYTES = 8;
-/** What precedes the data is held in memory as objects; more than this is damage. */
+/** The head is held in memory as objects; a larger one is treated as damaged. */
 const MAX_HEAD_BYTES = 2 ** 26;
 const MAX_DESCRIPTORS = 2 ** 16;
-/** A reader keeps a buffer of this size. */
+/** Readers allocate a buffer of this size. */
 const MAX_DATA_BYTES = 2 ** 32;
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** A row of more bits than this is hardly ever mistaken for another. */
+/** Maximum bits per row: with so many, false positives are negligible. */
 export const MAX_ROW_BITS = 31;
-/** What a host has rows of, as bits by depth: 0 for its home page or `/*`, 7 for seven and deeper. */
+/** The rows of a host. Bit 0 stands for its home page or `/*`, bit 7 for depth 7 and deeper. */
 export interface Descriptor {
   readonly exact: number;
   readonly wildcards: number;
   /** A sum of {@link FLAG}. */
   readonly flags: number;
-  /** Bits of a row, in eighths. */
+  /** Bits per row, in eighths. */
   readonly width: number;
 }
 
-/** What a descriptor says without any row. */
+/** Flags of a descriptor. */
 export const FLAG = {
   /** The home page is held. */
   home: 1,
-  /** All of the host is held, as far as no void says otherwise. */
+  /** All of the host is held, except for voids. */
   all: 2,
-  /** There are rows with a query. */
+  /** Some rows have a query. */
   query: 4,
-  /** There are rows for a page with any query, `/a?*`. */
+  /** Some rows match any query, `/a?*`. */
   anyQuery: 8,
-  /** Some names of the host are voids, or a domain that it is in is one. */
+  /** Some names of the host, or a domain that contains it, are voids. */
   voids: 16,
 } as const;
 
 const ALL_FLAGS = 31;
 
-/** The deepest rows that have a bit of their own. */
+/** The last bit of a depth mask; it stands for all greater depths, too. */
 export const MAX_DEPTH = 7;
 
 type FilterKind = "hosts" | "rows";
 
-/** A set of names in a number of ribbons. */
+/** A set of names, stored in shards of one ribbon each. */
 export interface Filter {
   readonly kind: FilterKind;
-  /** Bits of a slot. */
+  /** Bits per slot. */
   readonly bits: number;
   readonly shards: number;
 }
 
-/** What the header of a packed map says. */
+/** The header of a packed map. */
 export interface PackedHeader {
   /** The headers of the map it was made from. */
   readonly headers: readonly Header[];
-  /** Whether names of pages have their queries. */
+  /** Whether names of pages include queries. */
   readonly queries: boolean;
-  /** Names in the filters. */
+  /** Numbers of names in the filters. */
   readonly rows: number;
   readonly hosts: number;
-  /** Names in the list of voids. */
+  /** Number of names in the list of voids. */
   readonly voids: number;
-  /** Bits of a value in the table of hosts, from the lowest. */
+  /** Field widths of a value in the table of hosts, lowest bits first. */
   readonly table: {
     readonly fingerprint: number;
     readonly descriptor: number;
   };
-  /** The numbers of labels, as bits, that some `com,cnn,*` and some `com,cnn,*)/a` have. */
+  /** Label counts of keys `com,cnn,*` and of keys `com,cnn,*)/a`, as bits. */
   readonly hostWildcards: number;
   readonly hostSpreads: number;
   readonly filters: readonly Filter[];
-  /** What the map was made from: the rows and the digest of the map in text. */
+  /** The text map it was made from: its rows and digest. */
   readonly source?: { readonly rows: number; readonly sha256?: string | undefined } | undefined;
 }
 
-/** A shard: where its words are, counted from the start of the data, and how to read them. */
+/** A shard: the offset of its words from the start of the data, and the parameters of its ribbon. */
 export interface Shard {
   readonly words: number;
   readonly slots: number;
@@ -100,19 +100,19 @@ export interface Shard {
   readonly crc: number;
 }
 
-/** All of a packed map but its data. */
+/** A packed map without its data. */
 export interface PackedHead {
   readonly header: PackedHeader;
   readonly descriptors: readonly Descriptor[];
   readonly shards: readonly Shard[];
-  /** The hashes of voids, both halves of each; sorted by the low half. */
+  /** Hashes of voids, low and high half of each; sorted by the low half. */
   readonly voids: Uint32Array;
-  /** Where the data begins and ends. */
+  /** Start and end of the data. */
   readonly dataStart: number;
   readonly end: number;
 }
 
-/** Writes all of a packed map that comes before its data. */
+/** Formats the head: all bytes of a packed map before its data. */
 export function formatHead(
   header: PackedHeader,
   descriptors: readonly Descriptor[],
@@ -146,17 +146,17 @@ export function formatHead(
 }
 
 /**
- * Where the data begins, from the first bytes of a file.
+ * Reads the offset of the data from the first bytes of a file.
  *
- * @throws MM_BAD_INPUT for what is not a packed map, or of another version; MM_CUT
+ * @throws MM_BAD_INPUT if it is not a packed map, or of another version; MM_CUT
  */
 export function dataStartOf(start: Uint8Array, source: string): number {
-  if (!isPacked(start)) throw refused("is not a packed map", source);
+  if (!isPacked(start)) throw unusable("is not a packed map", source);
   if (start.length < PREAMBLE_BYTES) throw cut(source);
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
   const version = view.getUint32(8, true);
   if (version !== VERSION) {
-    throw refused(`is a packed map of version ${version}; this program reads ${VERSION}`, source);
+    throw unusable(`is a packed map of version ${version}; this program reads ${VERSION}`, source);
   }
   const dataStart = view.getUint32(28, true);
   if (dataStart % 8 !== 0 || dataStart < PREAMBLE_BYTES || dataStart > MAX_HEAD_BYTES) {
@@ -166,10 +166,10 @@ export function dataStartOf(start: Uint8Array, source: string): number {
 }
 
 /**
- * Reads all of a packed map that comes before its data.
+ * Parses the head of a packed map.
  *
  * @param size the size of the file.
- * @throws MM_BAD_INPUT for what is not a packed map, of another version, or damaged; MM_CUT; MM_LIMIT
+ * @throws MM_BAD_INPUT if it is not a packed map, of another version, or damaged; MM_CUT; MM_LIMIT
  */
 export function parseHead(bytes: Uint8Array, size: number, source: string): PackedHead {
   const dataStart = dataStartOf(bytes, source);
@@ -240,7 +240,7 @@ function readHeader(json: Uint8Array, source: string): PackedHeader {
   return header;
 }
 
-/** Whether a header has all that lookups rely on: a right checksum does not make it a good one. */
+/** Whether a header has all members that lookups rely on; a checksum does not prove that. */
 function isHeader(value: unknown): value is PackedHeader {
   if (!isJsonObject(value)) return false;
   const { headers, queries, rows, hosts, voids, table, filters, source } = value as Partial<
@@ -270,11 +270,11 @@ function isFilter(value: unknown): value is Filter {
   );
 }
 
-function isWithin(value: unknown, least: number, most: number): boolean {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+function isWithin(value: unknown, min: number, max: number): boolean {
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-/** Checks that every filter is there once, and that the table of hosts is as the header says. */
+/** Checks that filters are unique, and that the table of hosts matches the header. */
 function checkFilters(header: PackedHeader, descriptors: number, source: string): void {
   const { filters, table } = header;
   const names = filters.map(({ kind, bits }) => (kind === "rows" ? `rows ${bits}` : kind));
@@ -288,7 +288,7 @@ function checkFilters(header: PackedHeader, descriptors: number, source: string)
   if (!isSound) throw damaged("table of hosts", source);
 }
 
-/** Checks that the shards lie one after the other; returns the words of all of them. */
+/** Checks that the shards are contiguous; returns their total number of words. */
 function checkShards({ filters }: PackedHeader, shards: readonly Shard[], source: string): number {
   let [at, words] = [0, 0];
   for (const { bits, shards: count } of filters) {
@@ -309,22 +309,22 @@ function checkShards({ filters }: PackedHeader, shards: readonly Shard[], source
   return words;
 }
 
-/** The headers of the map in text. */
+/** The headers of the text map. */
 export function headersOf({ headers }: PackedHeader): UkvsHeaders {
   return new UkvsHeaders(headers);
 }
 
-/** The error for a file that must not be answered from. */
-function refused(what: string, source: string): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", what, { position: { source } });
+/** The error for an unusable file. */
+function unusable(problem: string, source: string): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", problem, { position: { source } });
 }
 
-/** The error for a part that is not as it was written. */
+/** The error for a damaged part. */
 export function damaged(part: string, source: string): MementoMapError {
-  return refused(`the packed map is damaged: ${part}; fetch or create it again`, source);
+  return unusable(`the packed map is damaged: ${part}; fetch or create it again`, source);
 }
 
-/** The error for a file that ends too early. */
+/** The error for a truncated file. */
 export function cut(source: string): MementoMapError {
   return new MementoMapError("MM_CUT", "the packed map is cut short; fetch or create it again", {
     position: { source },

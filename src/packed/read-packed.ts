@@ -4,17 +4,17 @@ import { crc32, damaged, dataStartOf, type PackedHead, parseHead } from "./packe
 /** Enough for the header of most packed maps. */
 const FIRST_BYTES = 8192;
 
-/** How a packed map is read. */
+/** Options for reading a packed map. */
 export interface ReadPackedOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes of each part that was read. */
+  /** Called with the size of each part read. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
 /**
  * Reads the head of a packed map.
  *
- * @throws MM_BAD_INPUT for what is damaged or no packed map; MM_CUT; MM_LIMIT; MM_IO
+ * @throws MM_BAD_INPUT if it is damaged or not a packed map; MM_CUT; MM_LIMIT; MM_IO
  */
 export async function readHead(
   source: ByteSource,
@@ -29,7 +29,7 @@ export async function readHead(
 /**
  * Checks all of a packed map: its header, its directory and every shard. Holds one shard.
  *
- * @throws as {@link readHead}; the message names the part that is damaged.
+ * @throws as {@link readHead}; the message names the damaged part.
  */
 export async function checkPacked(
   source: ByteSource,

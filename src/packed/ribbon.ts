@@ -1,26 +1,27 @@
 import { MementoMapError } from "../errors.ts";
 
 /*
- * A ribbon is a table of m slots of r bits. A name stands for 64 neighbouring slots, and picks some of
- * them by the bits of its coefficients; its value is the exclusive or of these slots. The slots are
- * chosen so that every name that was put in gets its value; any other name gets one that looks random. (Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and
- * Approximate Membership using Ribbon", 2022.)
+ * A ribbon is a table of m slots of r bits. A name maps to 64 adjacent slots and selects some of them by
+ * its coefficients, which are bits; its value is the exclusive or of the selected slots. The slots are
+ * solved so that every inserted name gets its value; any other name gets a value that looks random.
+ * (Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and Approximate Membership
+ * using Ribbon", 2022.)
  *
  * Slots lie in blocks of 32: r words of 32 bits, word j with bit j of each slot of the block.
  */
 
-/** Coefficients of a name: it looks at this many neighbouring slots. */
+/** Coefficients of a name: the number of adjacent slots it maps to. */
 export const BAND = 64;
-/** Slots of a block. */
+/** Slots per block. */
 export const BLOCK_SLOTS = 32;
-/** A value has at most this many bits. */
+/** Maximum bits of a value. */
 export const MAX_BITS = 32;
 
-/** The share of slots more than names that is tried first; more are added until it works. */
+/** Initial fraction of slots in excess of names; more are added until the system can be solved. */
 const FIRST_SLACK = 0.025;
 const SEEDS_TO_GROWTH = 2;
 
-/** Names and values that are put into a ribbon: hashes of 64 bits in two halves, and values. */
+/** The names to insert, as 64-bit hashes in two halves, and their values. */
 export interface RibbonEntries {
   readonly count: number;
   readonly low: Uint32Array;
@@ -28,14 +29,14 @@ export interface RibbonEntries {
   readonly values: Uint32Array;
 }
 
-/** A ribbon as it is written. */
+/** A ribbon, ready to be written. */
 export interface Ribbon {
   readonly seed: number;
   readonly slots: number;
   readonly words: Uint32Array;
 }
 
-/** Murmur3's finalizer: every bit of the result depends on every bit given. */
+/** Murmur3's finalizer: every bit of the result depends on every bit of the input. */
 export function mix(value: number): number {
   let x = value;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -43,12 +44,12 @@ export function mix(value: number): number {
   return x ^ (x >>> 16);
 }
 
-/** `value · size / 2^32`: a number below `size`, for values that are spread evenly. */
+/** `value · size / 2^32`: maps uniform 32-bit values to 0 … `size - 1`. */
 export function scale(value: number, size: number): number {
   return (((value >>> 0) * size) / 2 ** 32) >>> 0;
 }
 
-/** Where the band of a name begins. */
+/** The first slot of the band of a name. */
 function startOf(low: number, high: number, seed: number, slots: number): number {
   return scale(mix(low ^ Math.imul(seed + 1, 0x9e3779b1)) ^ high, slots - BAND + 1);
 }
@@ -61,16 +62,16 @@ function highCoefficients(low: number, high: number, seed: number): number {
   return mix(Math.imul(low, 0x85ebca77) ^ (high + Math.imul(seed, 0xc2b2ae3d)));
 }
 
-/** The words of a ribbon. */
+/** The number of words of a ribbon. */
 export function ribbonWords(slots: number, bits: number): number {
   return (slots / BLOCK_SLOTS) * bits;
 }
 
 /**
- * Makes a ribbon; the result depends on the entries only. Tries other seeds, then more slots, until
- * every name can get its value.
+ * Builds a ribbon; the result depends only on the entries. Tries other seeds, then more slots, until the
+ * system can be solved.
  *
- * @throws MM_LIMIT where two names have one hash and different values
+ * @throws MM_LIMIT if two names have the same hash but different values
  */
 export function buildRibbon(entries: RibbonEntries, bits: number): Ribbon {
   const { count } = entries;
@@ -81,7 +82,7 @@ export function buildRibbon(entries: RibbonEntries, bits: number): Ribbon {
     if (system.addAll(entries, seed)) return { seed, slots, words: system.solve(bits) };
     if (seed === SEEDS_TO_GROWTH - 1) slots += BLOCK_SLOTS * Math.ceil(slots / 3200);
   }
-  throw new MementoMapError("MM_LIMIT", "two keys have the same hash of 64 bits");
+  throw new MementoMapError("MM_LIMIT", "two keys have the same 64-bit hash");
 }
 
 function slotsFor(count: number): number {
@@ -91,7 +92,7 @@ function slotsFor(count: number): number {
 /** Words of an equation: both halves of its coefficients, and its value. */
 const EQUATION = 3;
 
-/** Linear equations over bits, one for each name, in echelon form: at most one begins at each slot. */
+/** Linear equations over GF(2), one per name, in echelon form: at most one begins at each slot. */
 class Equations {
   readonly #slots: number;
   /** For each slot the equation that begins there, or zeros. */
@@ -140,11 +141,11 @@ class Equations {
     return true;
   }
 
-  /** The slots that satisfy all equations, in blocks; a slot that nothing determines is 0. */
+  /** The slots that satisfy all equations, in blocks; undetermined slots are 0. */
   solve(bits: number): Uint32Array {
     const rows = this.#rows;
     const words = new Uint32Array(ribbonWords(this.#slots, bits));
-    // For each bit, the slots behind the current one that its coefficients can reach.
+    // For each bit, the slots after the current one that its coefficients can reach.
     const low = new Int32Array(bits);
     const high = new Int32Array(bits);
     for (let at = this.#slots - 1; at >= 0; at--) {
@@ -177,10 +178,10 @@ function parity(value: number): number {
 }
 
 /**
- * What a ribbon gives a name, if its lowest `checkedBits` are those of `check`: the bits above these;
- * else -1. A name that was put in always gets its value.
+ * The value of a name without its lowest `checkedBits`, if these equal those of `check`; else -1. An
+ * inserted name always gets its value.
  *
- * @param ribbon where the words of the ribbon begin, its slots and its seed are in `ribbons`, in this order.
+ * @param ribbon index in `ribbons` of the ribbon's first word, followed by its slots and its seed.
  */
 export function ribbonValue(
   words: Uint32Array,
@@ -201,7 +202,7 @@ export function ribbonValue(
   // In two steps, because a shift by 32 is one by 0.
   const second = (b << shift) | ((a >>> 1) >>> (31 - shift));
   const third = (b >>> 1) >>> (31 - shift);
-  // The last block of a ribbon has none behind it.
+  // No block follows the last one of a ribbon.
   const thirdBlock = third === 0 ? 0 : 2 * bits;
   let at = (ribbons[ribbon] >>> 0) + (start >>> 5) * bits;
   let value = 0;
