@@ -1,8 +1,9 @@
 /**
- * Maps of what web archives hold: open, make, shrink, merge and compare them, and route by them.
+ * Maps of the holdings of web archives: open, generate, compact, merge and compare them, and route
+ * requests by them.
  *
  * This entry works on bytes, streams and addresses, and runs in browsers, workers, Deno, Bun and Node.
- * `mementomap/node` has the same functions for files too, and more.
+ * `mementomap/node` adds files and more functions.
  *
  * @module
  */
@@ -21,16 +22,16 @@ import { bind, type Bound } from "./library/source.ts";
 import { WEB } from "./library/web-platform.ts";
 
 /**
- * Opens a map, wherever it is, to be asked whether an archive may hold a URI.
+ * Opens a map from any source, to look up whether an archive may hold a URI.
  *
- * A map at an address is searched by `Range` requests, a few kilobytes for each lookup; where the
- * server does not answer them, the map is fetched. `inMemory` holds any map in memory, which is the
- * fastest for many lookups. Lookups at the same time share what they read.
+ * A map at an address is searched by `Range` requests, a few kilobytes per lookup; if the server does not
+ * support them, the map is downloaded. `inMemory` loads any map into memory, which is fastest for many
+ * lookups. Concurrent lookups share reads.
  *
  * @param source an address, a `URL`, a `Blob` or `File`, bytes, a stream; with `mementomap/node` also
  *   the path of a file. gzip and zstd are decompressed.
- * @throws MM_HTTP, MM_IO; MM_BAD_INPUT and others for what is wrong with the map; MM_CUT for one that
- *   was cut short; MM_INTERRUPTED
+ * @throws MM_HTTP, MM_IO; MM_BAD_INPUT and others for errors in the map; MM_CUT for a truncated map;
+ *   MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -58,7 +59,7 @@ import { WEB } from "./library/web-platform.ts";
 export const openMap: Bound<typeof openMapOn> = /* @__PURE__ */ bind(WEB, openMapOn);
 
 /**
- * Makes a map from indexes: CDX, CDXJ, lists of URIs, WARC, ARC, logs and TimeMaps, told apart by
+ * Generates a map from indexes: CDX, CDXJ, lists of URIs, WARC, ARC, logs and TimeMaps, recognized by
  * their content. Holds all keys in memory; `generateMapFile` of `mementomap/node` does not.
  *
  * @throws MM_BAD_INPUT; MM_BAD_LINE and MM_LIMIT with source and line; MM_INTERRUPTED
@@ -80,8 +81,8 @@ export const openMap: Bound<typeof openMapOn> = /* @__PURE__ */ bind(WEB, openMa
 export const generate: Bound<typeof generateOn> = /* @__PURE__ */ bind(WEB, generateOn);
 
 /**
- * Makes a map smaller by rolling up sub-trees with many children. Every URI that is present in the map
- * is present in the result. Reads and writes as it goes; the map must be sorted.
+ * Compacts a map by rolling up subtrees with many children. Every URI present in the map is present in
+ * the result. Works as a stream; the map must be sorted.
  *
  * `compactMapFile` of `mementomap/node` is faster, and finds the best map of a given size.
  *
@@ -104,10 +105,10 @@ export const generate: Bound<typeof generateOn> = /* @__PURE__ */ bind(WEB, gene
 export const compact: Bound<typeof compactOn> = /* @__PURE__ */ bind(WEB, compactOn);
 
 /**
- * Merges sorted maps, or the pages of one, into a map that says present exactly where one of them does.
- * Files are read where they are; other sources are held in memory.
+ * Merges sorted maps, or the pages of one. A URI is present in the result if and only if it is present in
+ * one of them. Plain files are read in place; other sources are loaded into memory.
  *
- * @throws MM_BAD_INPUT when columns differ or a page is missing; MM_NOT_SORTED; MM_CUT; MM_INTERRUPTED
+ * @throws MM_BAD_INPUT if columns differ or a page is missing; MM_NOT_SORTED; MM_CUT; MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -128,7 +129,7 @@ export const merge: Bound<typeof mergeOn> = /* @__PURE__ */ bind(WEB, mergeOn);
 /**
  * Compares two sorted maps: their headers at once, their records as they are read.
  *
- * @throws MM_BAD_INPUT when the key columns differ; MM_NOT_SORTED; MM_INTERRUPTED
+ * @throws MM_BAD_INPUT if the key columns differ; MM_NOT_SORTED; MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -147,9 +148,9 @@ export const merge: Bound<typeof mergeOn> = /* @__PURE__ */ bind(WEB, mergeOn);
 export const diff: Bound<typeof diffOn> = /* @__PURE__ */ bind(WEB, diffOn);
 
 /**
- * Finds what is wrong with a map, and goes on after it. Faults are yielded, never thrown.
+ * Finds all faults of a map. Faults are yielded, never thrown.
  *
- * @throws MM_INTERRUPTED, and what reading the source throws
+ * @throws MM_INTERRUPTED, and errors of reading the source
  *
  * @example
  * ```ts
@@ -166,10 +167,9 @@ export const diff: Bound<typeof diffOn> = /* @__PURE__ */ bind(WEB, diffOn);
 export const validate: Bound<typeof validateOn> = /* @__PURE__ */ bind(WEB, validateOn);
 
 /**
- * Makes a router: it decides by the maps of archives which of them may have a URI.
+ * Creates a router, which decides by the maps of archives which of them may have a URI.
  *
- * @throws MM_USAGE for a map of an archive that is not in the list; what is wrong with a map;
- *   MM_INTERRUPTED
+ * @throws MM_USAGE for a map of an archive that is not in the list; errors of a map; MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -199,8 +199,8 @@ export const validate: Bound<typeof validateOn> = /* @__PURE__ */ bind(WEB, vali
 export const createRouter: Bound<typeof createRouterOn> = /* @__PURE__ */ bind(WEB, createRouterOn);
 
 /**
- * Reads a TimeMap in link format, JSON or CDXJ, told apart by its content. What cannot be read is
- * counted in `faults`, not thrown.
+ * Reads a TimeMap in link format, JSON or CDXJ, recognized by its content. Unreadable entries are counted
+ * in `faults`, not thrown.
  *
  * @throws MM_HTTP, MM_IO; MM_LIMIT for too many mementos; MM_INTERRUPTED
  *
@@ -224,11 +224,11 @@ export const createRouter: Bound<typeof createRouterOn> = /* @__PURE__ */ bind(W
 export const readTimeMap: Bound<typeof readTimeMapOn> = /* @__PURE__ */ bind(WEB, readTimeMapOn);
 
 /**
- * Finds the map that an archive publishes: at the well-known URI, by a `Link` header of its address,
+ * Discovers the map that an archive publishes: at the well-known URI, by a `Link` header of its address,
  * or by a `<link>` element of its page. `openMap(url)` then opens it.
  *
- * @throws MM_NOT_FOUND with all that was tried; MM_BAD_URI; MM_REFUSED and MM_HTTP when the archive's
- *   own address cannot be asked; MM_INTERRUPTED
+ * @throws MM_NOT_FOUND with all attempts; MM_BAD_URI; MM_REFUSED and MM_HTTP if the archive's own address
+ *   cannot be fetched; MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -255,7 +255,7 @@ export { UkvsHeaders } from "./ukvs/header.ts";
 export { readUkvs } from "./ukvs/reader.ts";
 export { UkvsWriter } from "./ukvs/writer.ts";
 
-// Types that the signatures above refer to.
+// Types used in the signatures above.
 export type { AggregateRequest, Aggregation } from "./aggregate/aggregator.ts";
 export type { MergeSource, MergedTimeMap } from "./aggregate/merge-timemaps.ts";
 export type { Archive } from "./aggregate/route/archive.ts";

@@ -1,7 +1,7 @@
 /**
- * All of `mementomap`, with paths of files wherever a source is taken; and maps made from index files of
- * any size, on all cores and in bounded memory, fetched and harvested from the web, measured, and used to
- * aggregate archives.
+ * All of `mementomap`, with file paths as sources. In addition: generates maps from index files of any
+ * size, on all cores and in bounded memory; fetches and harvests maps from the web; evaluates them; and
+ * aggregates archives.
  *
  * @module
  */
@@ -55,10 +55,10 @@ export const readTimeMap: Bound<typeof readTimeMapOn> = bind(NODE, readTimeMapOn
 export const discoverMap: Bound<typeof discoverOn> = bind(NODE, discoverOn);
 
 /**
- * Checks what an archive publishes as a client would: discovery, headers, ranges, compression, the map
- * itself; see `mementomap validate --url`. Finishes whatever it finds.
+ * Checks the map that an archive publishes as a client would: discovery, headers, ranges, compression,
+ * content; see `mementomap validate --url`. Continues after findings.
  *
- * @throws MM_NOT_FOUND when no map is published; MM_HTTP, MM_REFUSED, MM_INTERRUPTED
+ * @throws MM_NOT_FOUND if no map is published; MM_HTTP, MM_REFUSED, MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -96,7 +96,7 @@ export { FreshMap } from "./publish/fetch/fresh-map.ts";
 export { loadArchives } from "./aggregate/route/archive-list.ts";
 export { openAggregator } from "./aggregate/service/open-aggregator.ts";
 
-// Types that the signatures above refer to.
+// Types used in the signatures above.
 export type { LoadArchivesOptions } from "./aggregate/route/archive-list.ts";
 export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/service/open-aggregator.ts";
 export type { HarvestOptions, HarvestSummary } from "./harvest/harvest-index.ts";

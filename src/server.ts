@@ -1,6 +1,5 @@
 /**
- * Publishes maps over HTTP, as a server of its own or within an archive's server; and serves an
- * aggregator.
+ * Serves maps over HTTP, as a standalone server or within an archive's server, and serves aggregators.
  *
  * @module
  */
@@ -11,7 +10,7 @@ export { createAggregatorService } from "./library/create-aggregator-service.ts"
 export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/middleware.ts";
 export { createPublisher } from "./publish/serve/publisher.ts";
 
-// Types that the signatures above refer to.
+// Types used in the signatures above.
 export type { AggregatorHandlerOptions } from "./library/create-aggregator-service.ts";
 export type { Listening, ListenOptions, RequestHandler } from "./http/listen.ts";
 export type { Level, Log, RequestEntry } from "./http/log.ts";

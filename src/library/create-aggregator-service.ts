@@ -6,14 +6,14 @@ import type { OpenAggregator } from "../aggregate/service/open-aggregator.ts";
 import type { RequestHandler } from "../http/listen.ts";
 import { ProxySettings } from "../http/proxy.ts";
 
-/** How an aggregator is served; see `mementomap aggregate --serve`. */
+/** Options for serving an aggregator; see `mementomap aggregate --serve`. */
 export type AggregatorHandlerOptions = Partial<
   Omit<AggregatorServiceOptions, "open" | "metrics" | "processes" | "monitor" | "list" | "settings">
 >;
 
 /**
  * Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos, `/about`, `/health` and `/metrics`, as
- * `mementomap aggregate --serve` does. Give it to `listen`, or call `handle` in a server of your own.
+ * `mementomap aggregate --serve` does. Pass it to `listen`, or call `handle` in your own server.
  *
  * @example
  * ```ts

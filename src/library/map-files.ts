@@ -29,20 +29,20 @@ import {
 } from "../study/analyze/analyze-files.ts";
 import { packageFile } from "../files/package-file.ts";
 
-/** What a function that writes a file takes besides what it is about. */
+/** Options of all functions that write a file. */
 export interface WriteOptions extends InterruptOptions {
   /** Replaces an existing file that is not a map. */
   readonly force?: boolean | undefined;
 }
 
-/** `-` as a path means the process's own standard input or output. */
+/** The path `-` means standard input or output of the process. */
 const STREAMS = { stdin: process.stdin, stdout: process.stdout };
 
 /**
  * Makes a map file from index files; see `mementomap generate`.
  *
- * Uses 512 MiB and all cores that there is memory for unless told otherwise. The file appears whole
- * or not at all; a name that ends in `.gz` is compressed. `target` may be a map of `options.add`.
+ * By default uses 512 MiB and as many cores as this permits. The file is written atomically; a name
+ * ending in `.gz` is compressed. `target` may be a map of `options.add`.
  *
  * @throws MM_USAGE when `target` is an input or not a map; MM_IO, MM_BAD_INPUT, MM_BAD_LINE (with file and line), MM_LIMIT,
  *   MM_INTERRUPTED
@@ -80,29 +80,28 @@ export async function generateMapFile(
   });
 }
 
-/** What a packed map is to be. */
+/** Options of a packed map. */
 export interface PackForm {
-  /** At most this large; by default as large as pays. */
+  /** Maximum size; by default the size beyond which accuracy hardly improves. */
   readonly maxBytes?: number | undefined;
-  /** Bits of a row, 0 to 31 in eighths; chosen with the rows by default. */
+  /** Bits per row, 0 to 31 in steps of 1/8; by default chosen to suit the rows. */
   readonly bits?: number | undefined;
-  /** About how much to hold of names and shards; more goes to scratch files. */
+  /** Approximate memory for names and shards; the rest goes to scratch files. */
   readonly memoryBytes?: number | undefined;
 }
 
-/** How a map file is made smaller: by weights, to a budget, or packed. */
+/** How a map file is compacted: by weights, to a budget, or packed. */
 export type CompactMapFileOptions = Omit<CompactFileOptions, "streams"> &
   Partial<Omit<BudgetFileOptions, "streams">> &
   WriteOptions & { readonly pack?: PackForm | undefined };
 
 /**
- * Makes a map file smaller, by the weights of the paper, or, with `budget`, into the map of a given size
- * that is expected to give the fewest wrong answers; see `mementomap compact`. `source` and `target`
- * may be the same.
+ * Compacts a map file by the weights of the paper, or, with `budget`, into the map of a given size with
+ * the fewest expected false positives; see `mementomap compact`. `source` and `target` may be the same.
  *
- * With `pack`, makes a packed map, to be looked up only, in about a tenth of the bytes; see `mementomap pack`.
+ * With `pack`, writes a packed map for lookups only, about a tenth of the size; see `mementomap pack`.
  *
- * @throws MM_USAGE when `target` is there and not a map; MM_BUDGET when no map is as small as it may be; MM_IO,
+ * @throws MM_USAGE if `target` exists and is not a map; MM_BUDGET if no map fits the budget; MM_IO,
  *   MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY (with file and line), MM_CUT, MM_EMPTY, MM_INTERRUPTED
  *
  * @example
@@ -154,9 +153,9 @@ export async function compactMapFile(
 }
 
 /**
- * Measures maps against what is held and what is asked for; see `mementomap evaluate`.
+ * Measures the accuracy of maps, given the holdings and lookups; see `mementomap evaluate`.
  *
- * @throws MM_IO, MM_INTERRUPTED, and what is wrong with a map
+ * @throws MM_IO, MM_INTERRUPTED, and errors of a map
  *
  * @example
  * ```ts
@@ -182,8 +181,8 @@ export function evaluateMapFiles(
 }
 
 /**
- * Analyzes index files: the tables and figures of the paper, for the archive at hand; see
- * `mementomap analyze`. Lines that cannot be read are counted, with examples.
+ * Analyzes index files: the tables and figures of the paper for your archive; see `mementomap analyze`.
+ * Unreadable lines are counted, with examples.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_USAGE, MM_INTERRUPTED
  *
@@ -205,13 +204,12 @@ export function analyzeFiles(
   return analyze(inputs, { ...options, streams: STREAMS });
 }
 
-/** As many as there are cores and memory for; one where the files of threads are not installed. */
+/** One per core, as memory permits; one if the worker scripts are not installed. */
 function defaultThreads(memoryBytes: number = DEFAULT_MEMORY_BYTES): number {
   if (packageFile("package.json") === undefined) return 1;
   return threadsWithin(memoryBytes, availableParallelism());
 }
 
-/** Packs a map file. */
 async function packMapFile(
   source: string,
   target: string,
@@ -221,10 +219,7 @@ async function packMapFile(
 ): Promise<PackSummary> {
   const { bits = 0 } = form;
   if (!(bits >= 0 && bits <= MAX_ROW_BITS)) {
-    throw new MementoMapError(
-      "MM_USAGE",
-      `a packed map has 0 to ${MAX_ROW_BITS} bits for a row, not ${bits}`,
-    );
+    throw new MementoMapError("MM_USAGE", `bits must be 0 to ${MAX_ROW_BITS}, not ${bits}`);
   }
   const { misses, archive, scratch, force, onRead } = options;
   const output = { path: target, kind: "packed" } as const;

@@ -2,11 +2,11 @@ import { joinBytes } from "../bytes/bytes.ts";
 import { streamChunks } from "../bytes/stream-chunks.ts";
 import { MementoMapError } from "../errors.ts";
 
-/** Takes what is written; await it, so that no more is made than is read. */
+/** Writes a block. Await it, so that the writer does not get ahead of the reader. */
 export type Write = (block: Uint8Array) => Promise<void>;
 
 /**
- * A map that is made while it is read: iterate over its blocks, or take it whole. It can be read once.
+ * A map that is generated while it is read: iterate over its blocks, or read it whole. It can be read once.
  *
  *     for await (const block of stream) …
  *     await stream.bytes()
@@ -14,7 +14,7 @@ export type Write = (block: Uint8Array) => Promise<void>;
  *     await pipeline(stream, createWriteStream("map.ukvs"))
  */
 export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
-  /** What was done; comes at the end of the stream, and fails as the stream does. */
+  /** Resolves at the end of the stream; rejects if the stream fails. */
   readonly summary: Promise<Summary>;
   readonly #make: (write: Write) => Promise<Summary>;
   #settle: { resolve(summary: Summary): void; reject(error: unknown): void };
@@ -24,27 +24,27 @@ export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
     this.#make = make;
     this.#settle = { resolve: () => undefined, reject: () => undefined };
     this.summary = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    // The reader of the stream gets the error; the summary need not be asked for.
+    // The reader of the stream gets the error, even if the summary is never awaited.
     this.summary.catch(() => undefined);
   }
 
-  /** The blocks as they are made. Leaving the loop ends the work. */
+  /** The blocks as they are generated. Leaving the loop cancels the work. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     if (this.#isRead) {
-      throw new MementoMapError("MM_USAGE", "the stream was read already; make another");
+      throw new MementoMapError("MM_USAGE", "the stream can only be read once; create another");
     }
     this.#isRead = true;
-    const left = new MementoMapError("MM_INTERRUPTED", "the stream was not read to its end");
-    // A write to it lasts until the block is taken, and fails only when the reader has left.
+    const cancelled = new MementoMapError("MM_INTERRUPTED", "the stream was not read to its end");
+    // A write resolves when the block is read, and fails only if the reader has cancelled.
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
     const write = async (block: Uint8Array): Promise<void> => {
       if (block.length === 0) return;
       await writer.write(block).catch(() => {
-        throw left;
+        throw cancelled;
       });
     };
-    const made = this.#make(write).then(
+    const making = this.#make(write).then(
       (summary) => {
         this.#settle.resolve(summary);
         return writer.close();
@@ -57,7 +57,7 @@ export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
     try {
       yield* streamChunks(readable);
     } finally {
-      await made.catch(() => undefined); // of a stream that was left
+      await making.catch(() => undefined); // the stream was cancelled
     }
   }
 
@@ -73,7 +73,7 @@ export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
     return new TextDecoder().decode(await this.bytes());
   }
 
-  /** The map as a stream of the web. */
+  /** The map as a web stream. */
   readable(): ReadableStream<Uint8Array> {
     const blocks = this[Symbol.asyncIterator]();
     return new ReadableStream<Uint8Array>({

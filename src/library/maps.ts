@@ -22,13 +22,13 @@ import {
   webAddress,
 } from "../publish/fetch/discover.ts";
 
-/** What came of making a map. */
+/** The result of generating a map. */
 export type GenerateResult = Omit<GeneratedMap, "bytes">;
 
-/** How much a map is rolled up: the weights of the paper. */
+/** The roll-up weights of the paper. */
 export interface CompactOptions extends WeightOptions, SignalOption {}
 
-/** See `generate` of the entries. */
+/** See `generate` in `index.ts`. */
 export function generateOn(
   platform: Platform,
   inputs: readonly Source[],
@@ -45,7 +45,7 @@ export function generateOn(
   });
 }
 
-/** See `compact` of the entries. */
+/** See `compact` in `index.ts`. */
 export function compactOn(
   platform: Platform,
   source: Source,
@@ -63,7 +63,7 @@ export function compactOn(
   });
 }
 
-/** See `merge` of the entries. */
+/** See `merge` in `index.ts`. */
 export function mergeOn(
   platform: Platform,
   sources: readonly Source[],
@@ -81,7 +81,7 @@ export function mergeOn(
   });
 }
 
-/** Files are read where they are; all else is held in memory. */
+/** Plain files are read in place; other sources are read into memory. */
 async function randomAccess(
   platform: Platform,
   source: Source,
@@ -97,7 +97,7 @@ async function randomAccess(
   };
 }
 
-/** See `diff` of the entries. */
+/** See `diff` in `index.ts`. */
 export async function diffOn(
   platform: Platform,
   before: Source,
@@ -111,7 +111,7 @@ export async function diffOn(
   return diffMaps(named(before), named(after), options);
 }
 
-/** See `validate` of the entries. */
+/** See `validate` in `index.ts`. */
 export function validateOn(
   platform: Platform,
   source: Source,
@@ -120,7 +120,7 @@ export function validateOn(
   return validateMap(chunksOf(platform, source, options.signal), options);
 }
 
-/** See `discoverMap` of the entries. */
+/** See `discoverMap` in `index.ts`. */
 export async function discoverOn(
   platform: Platform,
   address: string,
@@ -134,10 +134,10 @@ export async function discoverOn(
   }
 }
 
-/** How a TimeMap is read. */
+/** Options for reading a TimeMap. */
 export interface ReadTimeMapOptions extends TimeMapReaderOptions, SignalOption {}
 
-/** See `readTimeMap` of the entries. */
+/** See `readTimeMap` in `index.ts`. */
 export async function readTimeMapOn(
   platform: Platform,
   source: Source,

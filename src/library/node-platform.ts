@@ -8,7 +8,7 @@ import type { Platform } from "./source.ts";
 
 const STREAMS = { stdin: process.stdin };
 
-/** Files, compression by zlib, and a client that goes through the proxies of the environment. */
+/** Node: files, zlib, and an HTTP client that uses the proxies of the environment. */
 export const NODE: Platform = {
   client({ origin }) {
     const proxies = ProxySettings.of(process.env);

@@ -25,99 +25,99 @@ import {
   type Source,
 } from "./source.ts";
 
-/** How a map is opened. */
+/** Options for opening a map. */
 export interface OpenMapOptions {
   /**
-   * Whether to hold the map in memory with an index over it, for many lookups. By default a map is
-   * searched where it is, if it can be read at random: a file, a `Blob`, a server that answers `Range`
-   * requests. All others are held in memory.
+   * Whether to load the map into memory and index it, for many lookups. By default a map is searched in
+   * place if its source has random access: a file, a `Blob`, a server that supports `Range` requests.
+   * Other maps are loaded into memory.
    */
   readonly inMemory?: boolean | undefined;
   /**
-   * Whether to ask an address for the packed form of its map, where it has one; default false. Without effect on what
-   * is held in memory.
+   * Whether to request the packed form of a map from its address, if there is one; default false. Ignored for
+   * maps loaded into memory.
    */
   readonly packed?: boolean | undefined;
-  /** Ends opening with MM_INTERRUPTED when it is aborted. */
+  /** When aborted, opening fails with MM_INTERRUPTED. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** One row of a map. */
 export interface MapRow {
-  /** A SURT, or the beginning of SURTs with a wildcard: `com,example)/a/*`. */
+  /** A SURT, or a SURT prefix with a wildcard: `com,example)/a/*`. */
   readonly key: string;
-  /** The period that the row is about, where the map has rows for periods. */
+  /** The period of the row, if the map has rows for periods. */
   readonly datetime?: string;
-  /** As the map writes it: how many mementos, and perhaps of how many originals; 0 for a void. */
+  /** As written in the map: the number of mementos, optionally of originals; 0 for a void. */
   readonly frequency: string;
   /** The JSON block of the row. */
   readonly json?: Readonly<Record<string, unknown>>;
 }
 
-/** A map that can be asked. Close it after use, or open it with `await using`. */
+/** An open map. Close it after use, or open it with `await using`. */
 export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
-  /** What the map says about itself: `headers.id`, `headers.meta`, `headers.fields`. */
+  /** The headers of the map: `headers.id`, `headers.meta`, `headers.fields`. */
   readonly headers: UkvsHeaders;
   /** Whether the archive may hold a URI. `false` is certain, unless the map is a sample. */
   has(uri: string, options?: LookupOptions): Promise<boolean>;
-  /** What the map says about a URI: present or not, and which key decided. */
+  /** Looks up a URI: whether it is present, and the deciding key. */
   lookup(uri: string, options?: LookupOptions): Promise<Answer>;
-  /** The answers for many URIs, in their order; several are looked up at a time. */
+  /** The answers for many URIs, in input order; lookups run concurrently. */
   lookupMany(
     uris: Iterable<string> | AsyncIterable<string>,
     options?: LookupOptions,
   ): AsyncGenerator<Answer, void, undefined>;
   /**
-   * A part of the map and its children: top-level domains, domains, hosts, paths. Of a packed map, what
-   * it tells of its holdings. The map is read through once, at the first call.
+   * A subtree of the map and its children: top-level domains, domains, hosts, paths. For a packed map, a
+   * summary of its holdings. The first call reads the whole map.
    */
   explore(options?: SliceOptions): Promise<MapSlice | PackedHoldings>;
   /**
-   * What this map and up to seven others have in common, and what only one holds: keys of pages, domains. A map
-   * that has no row for a page, but a wildcard that covers it, may hold it. Reads all of them once, and holds
-   * lists of fixed length. The result calls this map `name`, and the others as they are given.
+   * Compares this map with up to seven others: page keys and domains in common, and those in only one map. A
+   * map without a row for a page, but with a wildcard that covers it, may hold it. Reads each map once, and
+   * holds lists of fixed length. In the result, this map is called `name`, the others by their keys in `others`.
    *
-   * @throws MM_USAGE for packed maps, whose names are hashed, and for too many; MM_NOT_SORTED; MM_INTERRUPTED
+   * @throws MM_USAGE for packed maps, whose names are hashed, or too many maps; MM_NOT_SORTED; MM_INTERRUPTED
    */
   compare(
     name: string,
     others: Readonly<Record<string, MementoMap>>,
     options?: SignalOption,
   ): Promise<MapComparison>;
-  /** All rows, in the order of the map. `for await (const row of map)` does the same. */
+  /** All rows, in map order. `for await (const row of map)` does the same. */
   rows(options?: Pick<LookupOptions, "signal">): AsyncGenerator<MapRow, void, undefined>;
   close(): Promise<void>;
 }
 
-/** A map, however it is kept. */
-interface Kept {
+/** A map and its source. */
+interface Opened {
   readonly lookup: SourceLookup;
   readonly source: ByteSource;
   close(): Promise<void> | void;
 }
 
-/** See `openMap` of the entries. */
+/** See `openMap` in `index.ts`. */
 export function openMapOn(
   platform: Platform,
   source: Source,
   options: OpenMapOptions = {},
 ): Promise<MementoMap> {
   const { signal } = options;
-  return interruptible(signal, async () => new OpenedMap(await keep(platform, source, options)));
+  return interruptible(signal, async () => new OpenedMap(await open(platform, source, options)));
 }
 
-async function keep(platform: Platform, source: Source, options: OpenMapOptions): Promise<Kept> {
+async function open(platform: Platform, source: Source, options: OpenMapOptions): Promise<Opened> {
   const place = placeOf(platform, source);
   if (options.inMemory !== true) {
     if (place.kind === "file") {
       const file = await platform.openFile(place.path);
-      if (file !== undefined) return searched(file, () => file.close(), options);
+      if (file !== undefined) return openInPlace(file, () => file.close(), options);
     } else if (place.kind === "address") {
-      const found = await remote(platform, place.url, options);
-      if (found !== undefined) return found;
+      const opened = await openRemote(platform, place.url, options);
+      if (opened !== undefined) return opened;
     } else if (await isPlainBlob(place.bytes)) {
       const blob = new BlobSource(place.bytes as Blob, nameOf(platform, source));
-      return searched(blob, () => undefined, options);
+      return openInPlace(blob, () => undefined, options);
     }
   }
   const name = nameOf(platform, source);
@@ -128,11 +128,11 @@ async function keep(platform: Platform, source: Source, options: OpenMapOptions)
   return { lookup, source: new MemorySource(bytes, name), close: () => undefined };
 }
 
-async function searched(
+async function openInPlace(
   source: ByteSource,
   close: () => Promise<void> | void,
   { signal }: OpenMapOptions,
-): Promise<Kept> {
+): Promise<Opened> {
   try {
     const lookup = isPacked(await source.read(0, PACKED_MAGIC.length))
       ? await PackedLookup.open(source, { signal })
@@ -144,12 +144,12 @@ async function searched(
   }
 }
 
-/** Undefined for a map on a server that does not answer ranges. */
-async function remote(
+/** Undefined if the server does not support ranges. */
+async function openRemote(
   platform: Platform,
   url: URL,
   { packed, signal }: OpenMapOptions,
-): Promise<Kept | undefined> {
+): Promise<Opened | undefined> {
   const { client, close } = platform.client(url);
   try {
     const map = await openRemoteMap(client, url.href, { packed, signal });
@@ -167,20 +167,20 @@ async function isPlainBlob(bytes: Bytes): Promise<boolean> {
   return recognizeCompression(head) === undefined;
 }
 
-/** Lookups under way at a time, where they wait for a file or a server. */
-const LOOKUPS_AT_A_TIME = 32;
+/** Maximum concurrent lookups in a file or on a server. */
+const MAX_CONCURRENT_LOOKUPS = 32;
 
 class OpenedMap implements MementoMap {
-  readonly #kept: Kept;
+  readonly #opened: Opened;
   #explorer: Promise<MapExplorer> | undefined;
   #isClosed = false;
 
-  constructor(kept: Kept) {
-    this.#kept = kept;
+  constructor(opened: Opened) {
+    this.#opened = opened;
   }
 
   get headers(): UkvsHeaders {
-    return this.#kept.lookup.headers;
+    return this.#opened.lookup.headers;
   }
 
   async has(uri: string, options: LookupOptions = {}): Promise<boolean> {
@@ -189,7 +189,7 @@ class OpenedMap implements MementoMap {
 
   async lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
     if (this.#isClosed) throw closed();
-    const answer = this.#kept.lookup.lookupNow(uri, options);
+    const answer = this.#opened.lookup.lookupNow(uri, options);
     return answer instanceof Promise ? interruptible(options.signal, () => answer) : answer;
   }
 
@@ -197,19 +197,19 @@ class OpenedMap implements MementoMap {
     uris: Iterable<string> | AsyncIterable<string>,
     options: LookupOptions = {},
   ): AsyncGenerator<Answer, void, undefined> {
-    const most = this.#kept.lookup instanceof MemoryIndex ? 1 : LOOKUPS_AT_A_TIME;
-    const underWay: Promise<Answer>[] = [];
+    const limit = this.#opened.lookup instanceof MemoryIndex ? 1 : MAX_CONCURRENT_LOOKUPS;
+    const inFlight: Promise<Answer>[] = [];
     try {
       for await (const uri of uris) {
-        underWay.push(this.lookup(uri, options));
-        const first = underWay.length < most ? undefined : underWay.shift();
+        inFlight.push(this.lookup(uri, options));
+        const first = inFlight.length < limit ? undefined : inFlight.shift();
         if (first !== undefined) yield await first;
       }
-      for (let next = underWay.shift(); next !== undefined; next = underWay.shift()) {
+      for (let next = inFlight.shift(); next !== undefined; next = inFlight.shift()) {
         yield await next;
       }
     } finally {
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(inFlight);
     }
   }
 
@@ -219,7 +219,7 @@ class OpenedMap implements MementoMap {
     undefined
   > {
     if (this.#isClosed) throw closed();
-    const { source } = this.#kept;
+    const { source } = this.#opened;
     const chunks = sourceChunks(source, { signal });
     const reader = await readUkvs(chunks, { source: source.name, signal });
     const { keys, values } = reader.headers.fields;
@@ -238,7 +238,7 @@ class OpenedMap implements MementoMap {
 
   async explore(options: SliceOptions = {}): Promise<MapSlice | PackedHoldings> {
     if (this.#isClosed) throw closed();
-    const { lookup, source } = this.#kept;
+    const { lookup, source } = this.#opened;
     const { signal } = options;
     return interruptible(signal, async () => {
       if (lookup instanceof PackedLookup) return packedHoldings(source, signal);
@@ -255,35 +255,32 @@ class OpenedMap implements MementoMap {
     const maps: [string, MementoMap][] = [[name, this], ...Object.entries(others)];
     const sources = maps.map(([id, map]) => {
       if (!(map instanceof OpenedMap)) {
-        throw new MementoMapError(
-          "MM_USAGE",
-          "only maps that were opened with openMap are compared",
-        );
+        throw new MementoMapError("MM_USAGE", "only maps opened with openMap can be compared");
       }
       return { id, name: id, chunks: map.#chunks(id, options.signal) };
     });
     return interruptible(options.signal, () => compareMaps(sources, options));
   }
 
-  /** All of the map, in chunks. */
+  /** The whole map, in chunks. */
   async *#chunks(
     name: string,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     if (this.#isClosed) throw closed();
-    if (this.#kept.lookup instanceof PackedLookup) {
+    if (this.#opened.lookup instanceof PackedLookup) {
       throw new MementoMapError(
         "MM_USAGE",
-        "the names of a packed map are hashed; compare the map that it was made from",
+        "a packed map cannot be compared, because its names are hashed; use the map it was made from",
         { position: { source: name } },
       );
     }
-    yield* sourceChunks(this.#kept.source, { signal });
+    yield* sourceChunks(this.#opened.source, { signal });
   }
 
   async #openExplorer(signal: AbortSignal | undefined): Promise<MapExplorer> {
     try {
-      return await MapExplorer.open(this.#kept.source, { signal });
+      return await MapExplorer.open(this.#opened.source, { signal });
     } catch (error) {
       this.#explorer = undefined;
       throw error;
@@ -297,7 +294,7 @@ class OpenedMap implements MementoMap {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#kept.close();
+    await this.#opened.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

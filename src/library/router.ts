@@ -12,47 +12,48 @@ import { MemoryIndex } from "../lookup/memory-index.ts";
 import { PackedLookup } from "../lookup/packed-lookup.ts";
 import { bytesOf, nameOf, type Platform, type Source } from "./source.ts";
 
-/** The maps of archives by their ids; `undefined` takes the map of one away. */
+/** Maps by archive id; `undefined` removes the map of an archive. */
 export type MapsById = Readonly<Record<string, Source | undefined>>;
 
-/** How a router decides. */
+/** Options of a router. */
 export interface RouterOptions extends Pick<
   MapRouterOptions,
   "isBroadcasting" | "isDormant" | "random" | "sampleShare"
 > {
   readonly maps?: MapsById | undefined;
   /**
-   * Learns from what `learn` is told which archives have what, and spares the others: the share of
-   * answers with mementos, and of mementos, to keep. Default nothing is learnt. Holds up to 60 MiB.
+   * Learns from calls of `learn` which archives hold what, and skips the others. The value is the minimum
+   * fraction of responses with mementos, and of mementos, that must still be found. By default nothing is
+   * learnt. Holds up to 60 MiB.
    */
   readonly recall?: number | undefined;
-  /** What a router learnt before, as `learnt` of it gives it; for `recall`. */
+  /** State learnt earlier, as returned by `learnt`; requires `recall`. */
   readonly learnt?: Uint8Array | undefined;
-  /** Ends reading the maps with MM_INTERRUPTED when it is aborted. */
+  /** When aborted, reading the maps fails with MM_INTERRUPTED. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Decides which archives may have a URI, by their maps and by what was learnt. Without `recall`, archives
- * that have no map are always asked.
+ * Decides which archives may have a URI, by their maps and learnt state. Without `recall`, archives
+ * without a map are always queried.
  */
 export interface ArchiveRouter extends Router {
-  /** One decision for every archive: those to ask first, the most useful of them first. */
+  /** One decision per archive: archives to query come first, the most useful of them first. */
   route(request: RouteRequest): readonly Decision[];
-  /** Takes new maps of some archives; the others keep theirs. Requests are routed meanwhile. */
+  /** Replaces the maps of some archives; the others keep theirs. Routing continues meanwhile. */
   useMaps(maps: MapsById, options?: SignalOption): Promise<void>;
   /**
-   * Notes whether an archive that was asked had mementos, and how many: who has a page is asked for its
-   * images and styles, and with `recall` it is learnt from. Leave out archives that failed.
+   * Records whether a queried archive had mementos, and how many. Archives that have a page are queried
+   * for its images and styles; with `recall`, the router learns from it. Do not record failed requests.
    */
   learn(decision: Decision, uri: string, isHit: boolean, mementos?: number): void;
-  /** What was learnt, to go on with later; undefined without `recall`. */
+  /** The learnt state, to be restored later; undefined without `recall`. */
   learnt(): Uint8Array | undefined;
-  /** What is promised, measured and spared; undefined without `recall`. */
+  /** Recall targets, measurements and requests saved; undefined without `recall`. */
   learning(): LearningReport | undefined;
 }
 
-/** See `createRouter` of the entries. */
+/** See `createRouter` in `index.ts`. */
 export async function createRouterOn(
   platform: Platform,
   archives: readonly Archive[],
@@ -112,14 +113,14 @@ class LibraryRouter extends MapRouter implements ArchiveRouter {
   }
 }
 
-/** Work is interrupted for others after this time. */
-const TURN_MS = 10;
+/** Work yields to the event loop after this time. */
+const SLICE_MS = 10;
 
-/** Lets others have their turn, now and then. */
+/** Returns a function that yields to the event loop when a slice is over. */
 function pauses(): () => Promise<void> {
   let since = performance.now();
   return async () => {
-    if (performance.now() - since < TURN_MS) return;
+    if (performance.now() - since < SLICE_MS) return;
     await new Promise((resolve) => {
       setTimeout(resolve, 0);
     });

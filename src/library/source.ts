@@ -5,7 +5,7 @@ import { MementoMapError } from "../errors.ts";
 import type { HttpClient, HttpResponse } from "../http/http-client.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
 
-/** Bytes in memory, or that come in chunks: also streams of the web and of Node. */
+/** Bytes in memory or in chunks, including web streams and Node streams. */
 export type Bytes =
   | Uint8Array
   | ArrayBuffer
@@ -15,26 +15,26 @@ export type Bytes =
   | Iterable<Uint8Array>;
 
 /**
- * Where something is: a `URL`, or a string that is an `http:` or `https:` address, or the path of a
- * file (with `mementomap/node`). Or its bytes. What is compressed with gzip or zstd is decompressed.
+ * An input: a `URL`, an `http:` or `https:` address, the path of a file (with `mementomap/node`), or
+ * bytes. gzip and zstd are decompressed.
  */
 export type Source = string | URL | Bytes;
 
-/** What differs between browsers and Node. */
+/** The differences between browsers and Node. */
 export interface Platform {
-  /** A client for an address that the caller named; `close` it after use. */
+  /** A client for an address passed by the caller; `close` it after use. */
   readonly client: (address: URL) => { readonly client: HttpClient; readonly close: () => void };
   /**
-   * The path that a `file:` URL names.
+   * The path of a `file:` URL.
    *
-   * @throws MM_USAGE where it names none
+   * @throws MM_USAGE if it has none
    */
   filePath(url: URL): string;
-  /** A file that can be read at random; undefined for one that is compressed, or a pipe. */
+  /** Opens a file for random access; undefined for compressed files and pipes. */
   openFile(path: string): Promise<OpenFile | undefined>;
   /** The bytes of a file from start to end, decompressed. */
   readFile(path: string, signal: AbortSignal | undefined): AsyncIterable<Uint8Array>;
-  /** Decompresses what is compressed; the rest stays as it is. */
+  /** Decompresses gzip and zstd; other data is passed through. */
   decompress(chunks: AsyncIterable<Uint8Array>, name: string): AsyncIterable<Uint8Array>;
 }
 
@@ -42,13 +42,13 @@ interface OpenFile extends ByteSource {
   close(): Promise<void>;
 }
 
-/** A place, as told from a source. */
+/** The place of a source. */
 export type Place =
   | { readonly kind: "address"; readonly url: URL }
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "bytes"; readonly bytes: Bytes };
 
-/** Tells addresses, paths and bytes apart. */
+/** Distinguishes addresses, paths and bytes. */
 export function placeOf(platform: Platform, source: Source): Place {
   if (source instanceof URL) {
     return source.protocol === "file:"
@@ -61,7 +61,7 @@ export function placeOf(platform: Platform, source: Source): Place {
     : { kind: "file", path: source };
 }
 
-/** What messages call a source. */
+/** The name of a source in messages. */
 export function nameOf(platform: Platform, source: Source): string {
   const place = placeOf(platform, source);
   if (place.kind === "address") return place.url.href;
@@ -90,7 +90,7 @@ export async function* chunksOf(
     const { client, close } = platform.client(place.url);
     try {
       const response = await client.request(place.url.href, { signal });
-      await refuseStatus(response, name);
+      await requireOk(response, name);
       yield* platform.decompress(interruptibleChunks(response.body, signal), name);
     } finally {
       close();
@@ -98,7 +98,7 @@ export async function* chunksOf(
   }
 }
 
-async function refuseStatus(response: HttpResponse, name: string): Promise<void> {
+async function requireOk(response: HttpResponse, name: string): Promise<void> {
   if (response.status === 200) return;
   await response.discard();
   throw new MementoMapError("MM_HTTP", `the server answered with status ${response.status}`, {
@@ -106,7 +106,7 @@ async function refuseStatus(response: HttpResponse, name: string): Promise<void>
   });
 }
 
-/** All bytes of a source, decompressed; those in memory as they are. */
+/** All bytes of a source, decompressed; uncompressed bytes in memory are not copied. */
 export async function bytesOf(
   platform: Platform,
   source: Source,
@@ -128,15 +128,15 @@ async function* storedChunks(bytes: Bytes): AsyncGenerator<Uint8Array, void, und
   else yield* bytes;
 }
 
-/** Every read of a blob takes browsers some milliseconds, however short it is. */
+/** Read-ahead: in browsers, every read of a blob takes some milliseconds, however short. */
 const AHEAD_BYTES = 2 ** 23;
 
-/** A blob as a source that can be read at random. Where reads follow each other, it holds 8 MiB. */
+/** A blob with random access. Buffers 8 MiB during sequential reads. */
 export class BlobSource implements ByteSource {
   readonly name: string;
   readonly size: number;
   readonly #blob: Blob;
-  /** What was read last, and where it begins. */
+  /** The read-ahead buffer and its offset. */
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
   /** Where the last read ended. */
@@ -159,17 +159,17 @@ export class BlobSource implements ByteSource {
     const bytes = new Uint8Array(await this.#blob.slice(offset, until).arrayBuffer());
     if (!isNext) return bytes;
     [this.#bytes, this.#start] = [bytes, offset];
-    // A copy, so that whoever keeps a part does not keep all.
+    // A copy, so that a retained range does not retain the whole buffer.
     return bytes.slice(0, end - offset);
   }
 }
 
-/** A function of the library without the platform that it runs on. */
+/** A library function without its platform parameter. */
 export type Bound<F> = F extends (platform: Platform, ...rest: infer A) => infer R
   ? (...rest: A) => R
   : never;
 
-/** Binds a function to the platform that it runs on. */
+/** Binds a library function to a platform. */
 export function bind<A extends unknown[], R>(
   platform: Platform,
   run: (platform: Platform, ...rest: A) => R,

@@ -5,7 +5,7 @@ import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { FetchClient } from "../http/http-client.ts";
 import type { Platform } from "./source.ts";
 
-/** What every platform has: `fetch`, `DecompressionStream`, no files. */
+/** Every platform: `fetch` and `DecompressionStream`, no files. */
 export const WEB: Platform = {
   client: () => ({ client: new FetchClient(), close: () => undefined }),
   filePath(url) {
@@ -21,12 +21,12 @@ export const WEB: Platform = {
 function noFiles(path: string): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
-    "this entry reads no files: import from mementomap/node, or give bytes or an http address",
+    "this entry cannot read files: import from mementomap/node, or pass bytes or an http address",
     { position: { source: path } },
   );
 }
 
-/** Decompresses by what browsers have; of gzip with several members some of them read the first only. */
+/** Decompresses with browser APIs. Some browsers read only the first member of a gzip file. */
 async function* webDecompressed(
   stored: AsyncIterable<Uint8Array>,
   name: string,
@@ -77,9 +77,9 @@ async function* unzstd(
     } catch (error) {
       throw damaged(name, "zstd", error);
     }
-    const made = output;
+    const decoded = output;
     output = [];
-    return made;
+    return decoded;
   };
   for await (const chunk of chunks) yield* step(chunk, false);
   yield* step(new Uint8Array(0), true);
