@@ -53,7 +53,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
 
     for (const [text, reason] of [
       ['[{"id": "one"', /not a list of archives/],
-      ["[]", /there is no archive in the list/],
+      ["[]", /the list has no archives/],
       ['[{"id": "x"}]', /it has no .*timemap/],
     ] as const) {
       writeFileSync(list, text);

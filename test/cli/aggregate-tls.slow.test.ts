@@ -120,6 +120,6 @@ describe.skipIf(process.platform === "win32")("archives behind TLS", () => {
     expect(good.requests).toEqual([]);
     await expect
       .poll(() => service.said())
-      .toMatch(/"no new map".*not signed by a trusted authority/);
+      .toMatch(/"map update failed".*not signed by a trusted authority/);
   });
 });

@@ -71,7 +71,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve --workers 2", (
     }
     expect(lines()).toContainEqual(
       expect.objectContaining({
-        msg: "a worker ended and is replaced",
+        msg: "worker ended; restarting it",
         worker: 1,
         pid: first,
         signal: "SIGKILL",

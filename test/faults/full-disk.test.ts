@@ -126,7 +126,7 @@ describe.skipIf(!canMount)("a disk that is full", () => {
       expect((await answer.text()).split("\n").length).toBeGreaterThan(900);
     }
     await until(() => /no space left/.test(service.said()));
-    expect(service.said()).toContain("an answer is not kept");
+    expect(service.said()).toContain("answer not cached");
     service.kill("SIGTERM");
     expect(await service.done).toMatchObject({ code: 0 });
     expect(namesIn(disk).filter((name) => name.endsWith(".tmp"))).toEqual([]);

@@ -244,7 +244,7 @@ describe("an aggregator whose map is replaced by a bad one", () => {
         service.kill("SIGHUP");
         await expect
           .poll(() => service.said().slice(told), PATIENCE)
-          .toMatch(new RegExp(`"msg":"no new map".*"archive":"one".*${reason}`));
+          .toMatch(new RegExp(`"msg":"map update failed".*"archive":"one".*${reason}`));
         expect(await json(`${service.url}/health`)).toMatchObject({
           status: "degraded",
           problems: [

@@ -83,7 +83,7 @@ nothing but files; a process that dies is replaced.
   },
 });
 
-/** Asks archives once: writes a TimeMap, or with a datetime what is closest to it. */
+/** A single lookup: writes a TimeMap, or with a datetime the closest mementos. */
 async function aggregateOnce(
   values: AggregateValues,
   io: Io,
@@ -103,7 +103,7 @@ async function aggregateOnce(
   });
   try {
     if (!values["no-routing"]) {
-      // Not for ever: without its map an archive is asked.
+      // Limited: without its map an archive is queried anyway.
       const isOver = sleep(values.timeout, undefined, { ref: false });
       await Promise.race([setUp.open.keeper.fetched(), isOver]);
     }

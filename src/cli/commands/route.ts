@@ -52,7 +52,7 @@ Exit status: 0 if any archive would be queried, 1 if none would.
   options: {
     archives: AGGREGATE_OPTIONS.archives,
     map: AGGREGATE_OPTIONS.map,
-    datetime: option.datetime("The datetime of the wanted memento, as for a TimeGate."),
+    datetime: option.datetime("The datetime of the memento, as for a TimeGate."),
     from: AGGREGATE_OPTIONS.from,
     until: AGGREGATE_OPTIONS.until,
     "top-k": AGGREGATE_OPTIONS["top-k"],
@@ -68,7 +68,7 @@ Exit status: 0 if any archive would be queried, 1 if none would.
     "allow-private": ALLOW_PRIVATE_OPTION,
   },
   examples: {
-    "which archives would be asked, and why":
+    "which archives would be queried, and why":
       "mementomap route https://example.org/a --archives archives.json",
     "the best two for a datetime, as JSON":
       "mementomap route --json example.org/a -a archives.json --datetime 2014 -k 2",
@@ -90,7 +90,7 @@ Exit status: 0 if any archive would be queried, 1 if none would.
       const proxies = ProxySettings.of(env);
       const open = await openAggregator({
         archives,
-        // The same answer every time: no archive is queried to learn something.
+        // Reproducible decisions: no archive is queried as a sample.
         sampleShare: 0,
         learn: learn && {
           ...learn,
@@ -131,7 +131,7 @@ Exit status: 0 if any archive would be queried, 1 if none would.
   },
 });
 
-/** Reasons for people; short, so that a table fits. */
+/** Reasons in words; short, so that a table fits. */
 const WORDS: Readonly<Record<RouteReason, string>> = {
   "in-map": "in its map",
   "no-map": "no usable map",
@@ -156,9 +156,9 @@ const GAP = "  ";
 const MIN_KEY = 12;
 
 /**
- * A table of decisions in at most 80 columns; long ids and keys lose their middle.
+ * A table of decisions in at most 80 columns; long ids and keys are shortened in the middle.
  *
- * @returns lines, without their ends.
+ * @returns lines without line ends.
  */
 function routeTableLines(uri: string, decisions: readonly Decision[]): string[] {
   const asked = decisions.filter(({ isAsked }) => isAsked).length;
@@ -192,7 +192,7 @@ function routeTableLines(uri: string, decisions: readonly Decision[]): string[] 
 
 const KEY: number = COLUMNS.indexOf("key");
 
-/** The same as a line of JSON; what is not known is null. */
+/** The decisions as a line of JSON; unknown values are null. */
 function routeJson(uri: string, decisions: readonly Decision[]): string {
   return JSON.stringify({
     original_uri: uri,

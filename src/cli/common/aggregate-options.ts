@@ -31,10 +31,10 @@ export const MAP_AGE_OPTION = {
 } as const;
 
 export const ALLOW_PRIVATE_OPTION = {
-  help: "Follow archives to private addresses that are not in the list.",
+  help: "Allow redirects and links of archives to unlisted private addresses.",
 } as const;
 
-/** Options that few need: they are set in a file or the environment, and are not in the help. */
+/** Rarely used options: set in a file or the environment, and omitted from the help. */
 function settings<const Options extends OptionTable>(options: Options): Options {
   const entries = Object.entries(options).map(([name, each]) => [
     name,
@@ -44,8 +44,8 @@ function settings<const Options extends OptionTable>(options: Options): Options 
 }
 
 /**
- * The options of `aggregate`, which are its settings in a file and in the environment too. Short
- * names are those of MemGator.
+ * The options of `aggregate`, which are also its settings in a file and in the environment. Short names
+ * are those of MemGator.
  */
 export const AGGREGATE_OPTIONS = {
   archives: {
@@ -88,7 +88,7 @@ export const AGGREGATE_OPTIONS = {
     ...option.duration("60s", "How long an archive may take in total."),
   },
   "answer-within": option.duration(
-    "How long a client waits for archives. What comes later is in the next response. Default: --timeout.",
+    "How long a client waits for archives. Later responses are included in the next lookup. Default: --timeout.",
   ),
   contact: {
     short: "c",
@@ -103,14 +103,14 @@ export const AGGREGATE_OPTIONS = {
   },
   state: {
     value: "DIR",
-    help: "Keep fetched maps, what is learnt and the cache here. Default: a temporary folder.",
+    help: "Store fetched maps, the learnt state and the cache here. Default: a temporary folder.",
   },
   recall: option.part(
-    "Learn from responses which archives to skip: the share of responses with mementos to keep.",
+    "Learn from responses which archives to skip, and keep this share of the responses with mementos.",
   ),
   "learn-from": {
     value: "LOG",
-    help: "At the start, learn from this log of an aggregator, of --log or of MemGator. May be repeated.",
+    help: "At the start, learn from this log, written by --log or by MemGator. May be repeated.",
     multiple: true,
   },
   log: {
@@ -153,13 +153,13 @@ export const AGGREGATE_OPTIONS = {
     "connect-timeout": {
       short: "t",
       aliases: ["contimeout"],
-      ...option.duration("5s", "How long connecting to an archive may take."),
+      ...option.duration("5s", "The timeout for connecting to an archive."),
     },
     tolerance: {
       short: "F",
       value: "N",
       default: "5",
-      help: "Failures in a row that open the circuit breaker of an archive; 0 for never.",
+      help: "Consecutive failures that open the circuit breaker of an archive; 0 for never.",
       parse: parseTolerance,
     },
     dormant: {
@@ -175,23 +175,20 @@ export const AGGREGATE_OPTIONS = {
     ),
     sample: option.part(
       "1%",
-      "Ask this share of the skipped archives anyway, to measure how often maps are wrong.",
+      "Query this share of the skipped archives anyway, to measure how often maps are wrong.",
     ),
     "cache-time": option.duration(
       "24h",
-      "How long to use the mementos of a response without an explicit lifetime. After that, for 15 days, they are used while the archive is queried again.",
+      "The cache lifetime of mementos in responses without an explicit lifetime. For 15 days after that, stale ones are used while the archive is queried again.",
     ),
-    "miss-time": option.duration("1h", "How long to use a response without mementos."),
+    "miss-time": option.duration("1h", "The cache lifetime of responses without mementos."),
     "max-age": option.duration("10m", "How long clients may use a response without revalidation."),
     "map-age": MAP_AGE_OPTION,
-    "map-memory": option.size(
-      "1g",
-      "The memory for maps; a map that is fetched may have a quarter of it.",
-    ),
+    "map-memory": option.size("1g", "The memory for maps; a fetched map may use a quarter of it."),
     "max-shrink": MAX_SHRINK_OPTION,
     "allow-private": ALLOW_PRIVATE_OPTION,
     "ignore-forced": {
-      help: "Ignore what forces requests to archives: Prefer: routing=off, Cache-Control: no-cache.",
+      help: "Ignore headers that force requests to archives: Prefer: routing=off, Cache-Control: no-cache.",
     },
   }),
 } as const satisfies OptionTable;
@@ -205,12 +202,12 @@ function parseWorkers(text: string): number {
   throw misuse(`more than ${MAX_WORKERS} processes: ${quote(text)}`);
 }
 
-/** A URL, or a path that becomes that of the URL that the client used. */
+/** A URL, or a path to append to the origin that the client used. */
 function parseBase(text: string): string {
   return text.startsWith("/") ? parsePathPrefix(text) : parseAddress(text);
 }
 
-/** `id=path`, where the path may be an address. */
+/** `id=path`, where the path may be a URL. */
 function parseMap(text: string): { id: string; map: string } {
   const equals = text.indexOf("=");
   if (equals > 0 && equals < text.length - 1) {
@@ -219,7 +216,7 @@ function parseMap(text: string): { id: string; map: string } {
   throw misuse(`not a map of an archive: ${quote(text)}; write ID=MAP, such as loc=loc.ukvs`);
 }
 
-/** MemGator's -1 is no limit. */
+/** MemGator's -1 means no limit. */
 function parseTopK(text: string): number {
   return text === "-1" ? Infinity : parsePositive(text);
 }
@@ -232,7 +229,7 @@ function parseCache(text: string): number {
   return text === "off" ? 0 : parseSize(text);
 }
 
-/** MemGator's -1 is our 0: no number of failures is too many. */
+/** MemGator's -1 is our 0: the circuit breaker never opens. */
 function parseTolerance(text: string): number {
   const failures = text === "-1" ? 0 : parseWhole(text);
   return failures === 0 ? Infinity : failures;
@@ -241,14 +238,14 @@ function parseTolerance(text: string): number {
 type Values = OptionValues<typeof AGGREGATE_OPTIONS>;
 
 export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS> & {
-  /** Whether the folder of `state` goes with the process. */
+  /** Whether the folder of `state` is deleted on exit. */
   readonly isStateTemporary?: boolean | undefined;
 };
 
 /**
  * The archives of `--archives`, with the maps of `--map`.
  *
- * @throws MM_USAGE without a list, and for ids that are not in it; what is wrong with the list.
+ * @throws MM_USAGE without a list, and for ids that are not in it; the errors of the list.
  */
 export async function listedArchives(
   command: string,
@@ -258,7 +255,7 @@ export async function listedArchives(
   if (values.archives === undefined) {
     throw usage(
       command,
-      "name the list of archives with --archives FILE; MemGator's archives.json will do",
+      "name the list of archives with --archives FILE; for example MemGator's archives.json",
     );
   }
   const archives = await loadArchives(values.archives, {
@@ -273,7 +270,7 @@ export async function listedArchives(
   });
 }
 
-/** What the settings say about learning; undefined where nothing is to be learnt. @throws MM_USAGE */
+/** The learning options; undefined if learning is off. @throws MM_USAGE */
 export function learningOf(
   values: Pick<Values, "recall" | "learn-from" | "state">,
 ): LearnOptions | undefined {

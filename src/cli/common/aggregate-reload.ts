@@ -10,7 +10,7 @@ import { type AggregateValues, listedArchives, routePreferences } from "./aggreg
 import { variableOf } from "./command-line.ts";
 import type { Io } from "./io.ts";
 
-/** Settings that hold at once when they change; all others want a restart. */
+/** Settings that take effect at once; all others require a restart. */
 const HOT_RELOADABLE = [
   "archives",
   "map",
@@ -20,18 +20,18 @@ const HOT_RELOADABLE = [
   "top-k",
 ] as const satisfies readonly (keyof AggregateValues)[];
 
-/** How often to look whether files changed. */
+/** How often files are checked for changes. */
 const CHECK_EVERY_MS = 10_000;
-/** A list on the Web is got again this often. */
+/** How often a list on the Web is reloaded. */
 const WEB_LIST_EVERY_MS = 3_600_000;
 
 /** What a service needs to reload its list of archives and its settings. */
 interface ReloadOptions {
   readonly values: AggregateValues;
-  /** The settings as they are now. @throws what is wrong with them. */
+  /** Reads the current settings. @throws their errors. */
   readonly reread: () => AggregateValues;
   readonly archives: readonly Archive[];
-  /** Goes by another list. */
+  /** Switches to another list. */
   readonly replaceArchives: (archives: readonly Archive[]) => Promise<void>;
   readonly log: Log;
   readonly checkEveryMs?: number | undefined;
@@ -39,13 +39,13 @@ interface ReloadOptions {
 }
 
 /**
- * Keeps a service by its list of archives and its settings as they are now.
+ * Reloads the list of archives and the settings of a service.
  *
- * They are read again when their files change and when the service is told to. What is refused
- * changes nothing, and is in `state` and in the log. Timers do not keep the process alive.
+ * They are reloaded when their files change and on request. Invalid ones change nothing, and are reported in
+ * `state` and in the log. Timers do not keep the process alive.
  */
 export class AggregateReload {
-  /** As they are in use. */
+  /** The settings in use. */
   values: AggregateValues;
   /** The defaults for requests that state no preferences. */
   preferences: Omit<RouteRequest, "uri">;
@@ -82,7 +82,7 @@ export class AggregateReload {
     return { takenAt: this.#takenAt, error: this.#reloading.error?.describe() };
   }
 
-  /** Looks after the files from now on. */
+  /** Starts watching the files. */
   async start(): Promise<void> {
     const { checkEveryMs = CHECK_EVERY_MS, webListEveryMs = WEB_LIST_EVERY_MS } = this.#options;
     this.#reloading.assume(await this.#stamps());
@@ -90,14 +90,14 @@ export class AggregateReload {
       isWebAddress(this.values.archives ?? "") &&
       performance.now() - this.#triedAt >= webListEveryMs;
     this.#timer = setInterval(() => {
-      // Nobody awaits a timer: what would be thrown would end the process for one list.
+      // Nothing awaits a timer: an uncaught error would end the process.
       this.#reloading
         .check(isDue)
         .catch((error: unknown) => this.#reloading.fail(internalFault(error, "MM_IO")));
     }, checkEveryMs).unref();
   }
 
-  /** Reads the list and the settings, whether or not anything changed. */
+  /** Reloads the list and the settings, even if unchanged. */
   reload(): Promise<void> {
     return this.#reloading.check(() => true);
   }
@@ -106,7 +106,7 @@ export class AggregateReload {
     clearInterval(this.#timer);
   }
 
-  /** A file that cannot be looked at is read all the same, and then says why. */
+  /** A file whose status cannot be read counts as changed; reading it then reports the error. */
   async #stamps(): Promise<ReadonlyMap<string, FileStamp | undefined>> {
     const { archives = "", config = this.#io.env[variableOf("config")] ?? "" } = this.values;
     const stamps = new Map<string, FileStamp | undefined>();
@@ -126,8 +126,8 @@ export class AggregateReload {
     const read = this.#options.reread();
     const archives = await listedArchives("aggregate", read, this.#io);
     if (archives.length === 0) {
-      // At the start that may be meant; here it is more likely a list that was not written whole.
-      throw new MementoMapError("MM_BAD_INPUT", "there is no archive in the list", {
+      // An empty list may be intended at the start; here it is more likely an incomplete file.
+      throw new MementoMapError("MM_BAD_INPUT", "the list has no archives", {
         position: { source: read.archives ?? "" },
       });
     }
@@ -142,9 +142,9 @@ export class AggregateReload {
   #takeSettings(read: AggregateValues): void {
     const { values: first, log } = this.#options;
     const taken = Object.fromEntries(HOT_RELOADABLE.map((name) => [name, read[name]]));
-    // Of the same names, and their values of the same types.
+    // The names and value types are the same.
     const values = { ...first, ...taken } as AggregateValues;
-    if (!isDeepStrictEqual(values, this.values)) log.event("info", "other settings");
+    if (!isDeepStrictEqual(values, this.values)) log.event("info", "settings reloaded");
     this.values = values;
     this.preferences = routePreferences(values);
     // The keys of an object of this type.
@@ -157,9 +157,9 @@ export class AggregateReload {
   }
 }
 
-const REFUSED = "the list of archives or the settings are refused";
+const REFUSED = "archive list or settings rejected";
 
-/** Which archives came, went and are not as they were, by their ids. */
+/** Added, removed and changed archives, by their ids. */
 function differences(
   before: readonly Archive[],
   after: readonly Archive[],

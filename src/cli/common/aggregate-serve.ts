@@ -16,20 +16,20 @@ import { usage, variableOf } from "./command-line.ts";
 import { ExitCode, type Io } from "./io.ts";
 import { listeningLine, openServiceLog, reloader, runService } from "./server-shell.ts";
 
-/** Where the limit of open files allows as many. */
+/** Used if the limit of open files permits it. */
 const MAX_CONNECTIONS = 20_000;
 
 /** How long requests in flight may take after a stop. */
 const GRACE_MS = 10_000;
 
-/** A client may have to wait as long as the archives may take, and a little more. */
+/** A client may wait for as long as the archives may take, plus this. */
 const MARGIN_MS = 15_000;
 
 /**
  * Runs the service until it is told to stop: in this process, or in as many workers as `--workers` says.
  *
- * @param reread gives the values as they are now; some take effect at once.
- * @throws MM_USAGE where workers are wanted and the program cannot be started once more.
+ * @param reread returns the current values; some take effect at once.
+ * @throws MM_USAGE if workers are requested and the program cannot be started again.
  */
 export function serveAggregator(
   values: AggregateValues & { readonly state: string },
@@ -50,7 +50,7 @@ async function serveByWorkers(
   io: Io,
 ): Promise<ExitCode> {
   const { program } = io;
-  if (program === undefined) throw usage("aggregate", "--workers needs the program mementomap");
+  if (program === undefined) throw usage("aggregate", "--workers requires the program mementomap");
   const { log } = openServiceLog(io);
   const primary = new Primary({
     program,
@@ -58,7 +58,7 @@ async function serveByWorkers(
     env: { [variableOf("state")]: values.state },
     graceMs: GRACE_MS,
     onReady(value) {
-      // As serveHere sends it.
+      // Sent by serveHere.
       const addresses = value as { url: string; metrics: string | undefined };
       io.stdout.write(listeningLine(addresses, values.json));
     },
@@ -166,7 +166,7 @@ async function serveHere(
   return ExitCode.ok;
 }
 
-/** What `/about` shows of the settings: what clients and archives may wonder about. */
+/** Settings shown at `/about`, of interest to clients and archives. */
 function shownSettings(values: AggregateValues): Record<string, string> {
   return {
     "List of archives": withoutCredentials(values.archives ?? ""),

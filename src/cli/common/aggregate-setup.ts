@@ -16,10 +16,10 @@ import type { Io } from "./io.ts";
 import { guardServiceFiles } from "./server-shell.ts";
 import type { MementoMapError } from "../../errors.ts";
 
-/** Archives that take all the time they have are named with what is wrong with them. */
+/** Reserve, so that archives that time out are named with their errors. */
 const DEADLINE_MARGIN_MS = 250;
 
-/** An aggregator as the settings want it, and the log it writes. */
+/** An aggregator set up by its settings, and its log. */
 interface SetUpAggregator {
   readonly open: OpenAggregator;
   readonly archives: readonly Archive[];
@@ -28,10 +28,10 @@ interface SetUpAggregator {
 }
 
 /**
- * Makes an aggregator of settings.
+ * Creates an aggregator from settings.
  *
- * @throws MM_USAGE without a list of archives, and for a map of one that is not in it; what is wrong
- *   with the list.
+ * @throws MM_USAGE without a list of archives, and for a map of an archive that is not in it; the errors of
+ *   the list.
  */
 export async function setUpAggregator(
   values: AggregateValues,
@@ -44,10 +44,10 @@ export async function setUpAggregator(
     isOnce = false,
   }: {
     readonly log: Log;
-    /** Told of an archive whose map cannot be fetched or is refused. */
+    /** Called for an archive whose map cannot be fetched or is rejected. */
     readonly onNoMap?: ((archive: Archive, error: MementoMapError) => void) | undefined;
     readonly observers?: readonly SessionObserver[];
-    /** Whether it is for a single lookup, which is not worth a sample; default false. */
+    /** Whether it is for a single lookup, which needs no samples; default false. */
     readonly isOnce?: boolean;
     /** Which of several processes this is; default the only one. */
     readonly place?: ProcessPlace | undefined;
@@ -58,7 +58,7 @@ export async function setUpAggregator(
   const learning = learningOf(values);
   const isFirst = place === undefined || place.number === 1;
   const archives = await listedArchives("aggregate", values, io);
-  // What is learnt is kept there too, also where no archive has a map.
+  // The learnt state is stored there too, even if no archive has a map.
   if (values.state !== undefined) await makeFolder(values.state);
   await guardServiceFiles({ logs: [values.log, values["access-log"]], learnt: learning?.file }, [
     values.archives,
@@ -94,11 +94,11 @@ export async function setUpAggregator(
       maxMapAgeMs: values["map-age"],
       maxMemoryBytes: values["map-memory"],
       maxShrink: values["max-shrink"],
-      // Archives are asked once for their maps, whatever the number of processes.
+      // Only one process fetches maps from archives.
       isFetching: isFirst,
       fetch: { allowsPrivate: values["allow-private"], proxies, interrupt: io.interrupt },
       onFailure: (archive, error) => {
-        log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
+        log.event("error", "map update failed", { archive: archive.id, reason: error.describe() });
         onNoMap?.(archive, error);
       },
       onFault: (error) => {
@@ -141,9 +141,9 @@ export async function setUpAggregator(
 }
 
 /**
- * In the folder of the service, where it has one that stays; else in memory.
+ * A cache in the folder of the service, if that is permanent; otherwise in memory.
  *
- * @param share what of a memory each process may have.
+ * @param share the fraction of memory for this process.
  */
 async function cacheOf(values: AggregateValues, share: number, log: Log): Promise<Cache | "off"> {
   const maxBytes = values.cache;
@@ -151,10 +151,10 @@ async function cacheOf(values: AggregateValues, share: number, log: Log): Promis
   if (values.state !== undefined && values.isStateTemporary !== true) {
     const kept = await lmdbCache(values.state, {
       maxBytes,
-      onError: ({ message }) => log.event("error", "an answer is not kept", { reason: message }),
+      onError: ({ message }) => log.event("error", "answer not cached", { reason: message }),
     });
     if (kept !== undefined) return kept;
-    log.event("info", "the cache is in memory", { reason: "the package lmdb is not installed" });
+    log.event("info", "using a memory cache", { reason: "the package lmdb is not installed" });
   }
   return memoryCache(Math.floor(maxBytes * share));
 }
