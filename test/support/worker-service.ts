@@ -75,7 +75,7 @@ export async function twoWorkers(argv: readonly string[]): Promise<Workers> {
 
 /** The process ids of workers, in the order in which they started serving. */
 export function pidsOf(lines: readonly LogLine[]): number[] {
-  return lines.flatMap(({ msg, pid }) => (msg === "a worker serves" && pid ? [pid] : []));
+  return lines.flatMap(({ msg, pid }) => (msg === "worker ready" && pid ? [pid] : []));
 }
 
 export function isRunning(pid: number): boolean {

@@ -8,45 +8,44 @@ import { type ArchiveStatus, archiveStatuses, type OpenAggregator } from "./open
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
-/** Descriptions of metrics by their names without `mementomap_`; names of counters end in `total`. */
+/** Help texts of metrics by their names without `mementomap_`; names of counters end in `total`. */
 const HELP = {
-  lookups_in_progress: "Lookups that archives are asked for.",
-  questions_total: "Questions that clients asked.",
-  archive_asked_total: "Times archives were asked; answers that came from the cache count too.",
-  archive_spared_total: "Times routing spared an archive that a broadcast would have asked.",
-  archive_sampled_total: "Answers of archives that were asked although they were to be spared.",
-  archive_sampled_hits_total: "Those of them with mementos.",
-  learnt_recall:
-    "Share of answers with mementos that is kept: promised, and measured with its 95 % interval.",
-  missed_hit_rate: "Estimated share of spared archives that had mementos, with its 95 % interval.",
-  archive_answers_total: "Answers of archives by what they were.",
+  lookups_in_progress: "Lookups in progress.",
+  questions_total: "Lookups requested by clients.",
+  archive_asked_total: "Queries to archives, including those answered from the cache.",
+  archive_spared_total: "Requests saved by routing, compared with a broadcast.",
+  archive_sampled_total: "Answers of skipped archives that were queried as a sample.",
+  archive_sampled_hits_total: "Sampled answers with mementos.",
+  learnt_recall: "Recall of answers with mementos: promised, and measured with its 95 % interval.",
+  missed_hit_rate:
+    "Estimated fraction of skipped archives that had mementos, with its 95 % interval.",
+  archive_answers_total: "Answers of archives by result.",
   archive_cached_total: "Answers that did not come from the archive itself.",
-  archive_awake: "1 when an archive is asked, 0 when it is dormant.",
-  archive_failures: "Failures of an archive in a row.",
-  archive_requests_under_way: "Requests to an archive under way.",
-  archive_requests_waiting: "Requests that wait for an archive.",
+  archive_awake: "1 if an archive is queried, 0 if it is dormant.",
+  archive_failures: "Consecutive failures of an archive.",
+  archive_requests_under_way: "Requests to an archive in flight.",
+  archive_requests_waiting: "Queued requests to an archive.",
   upstream_requests_total: "Requests sent to an archive.",
   upstream_cache_hits_total: "Answers from the cache.",
-  upstream_stale_total: "Old answers given because there was no new one yet.",
-  upstream_coalesced_total: "Questions answered by a request that was under way.",
-  upstream_bytes_total: "Bytes of bodies, decompressed.",
-  upstream_failures_total: "Requests that failed, by how.",
+  upstream_stale_total: "Stale answers served while the archive is queried again.",
+  upstream_coalesced_total: "Queries answered by a request already in flight.",
+  upstream_bytes_total: "Bytes of response bodies, decompressed.",
+  upstream_failures_total: "Failed requests by kind of failure.",
   archive_map_keys: "Keys of an archive's map.",
   archive_map_age_seconds: "Time since an archive's map was made.",
   archive_map_contradicted:
-    "1 when answers contradict an archive's map, so that what was learnt decides.",
+    "1 if answers contradict an archive's map, so that it is not used for routing.",
   archive_map_usable:
-    "1 when an archive's map is used for routing, 0 when there is none or it is stale.",
-  archive_map_failures_total: "Times a new map of an archive could not be fetched or was refused.",
-  archive_list_archives: "Archives of the list in use.",
-  archive_list_refused:
-    "1 when the list or the settings as they are now are refused, and older ones in use.",
-  archive_list_taken_timestamp_seconds: "When the list in use was read.",
+    "1 if an archive's map is used for routing, 0 if there is none or it is stale.",
+  archive_map_failures_total: "Failed or rejected updates of an archive's map.",
+  archive_list_archives: "Archives in the current list.",
+  archive_list_refused: "1 if the latest list or settings were rejected and older ones are in use.",
+  archive_list_taken_timestamp_seconds: "When the current list was read.",
 };
 
 type Name = keyof typeof HELP;
 
-/** Values by the value of a label; those that are undefined are left out. */
+/** Values by label value; undefined ones are omitted. */
 type ByLabel = Readonly<Record<string, number | undefined>>;
 
 /** Metrics of each archive. */
@@ -67,7 +66,7 @@ const READ_OF_ARCHIVES = {
   archive_map_failures_total: ({ map }) => map?.failures,
 } satisfies Partial<Record<Name, (archive: ArchiveStatus) => number | undefined>>;
 
-/** How the values of several processes become one, where it is not their sum. */
+/** How the values of several processes are combined, if not by their sum. */
 const ACROSS_PROCESSES: Readonly<Partial<Record<Name, Aggregator>>> = {
   missed_hit_rate: "average",
   learnt_recall: "average",
@@ -83,7 +82,7 @@ const ACROSS_PROCESSES: Readonly<Partial<Record<Name, Aggregator>>> = {
   archive_list_taken_timestamp_seconds: "max",
 };
 
-/** What an aggregator counts. To time archives, it is one of the aggregator's observers. */
+/** Metrics of an aggregator. To time archives, it must be one of the aggregator's observers. */
 export class AggregatorMetrics extends Metrics implements SessionObserver {
   lookupsInProgress = 0;
   readonly #archiveSeconds: Histogram;
@@ -92,7 +91,7 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
     super();
     this.#archiveSeconds = new Histogram({
       name: "mementomap_archive_seconds",
-      help: "Time until an archive answered; without answers from the cache.",
+      help: "Response time of an archive, without answers from the cache.",
       labelNames: ["archive"],
       buckets: ANSWER_SECONDS,
       registers: [this.registry],

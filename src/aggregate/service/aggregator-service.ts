@@ -38,13 +38,13 @@ import { pathPrefix } from "../../http/target.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { HeldMaps } from "./held-maps.ts";
 
-/** Streams of events of one client at once. */
+/** Limit on concurrent event streams per client. */
 const LISTENERS = new OpenReplies(10);
 
 type AggregatorRoute = Route<Exchange>;
 type Answer = AggregatorRoute["answer"];
 type Params = Found["params"];
-/** What a row may say of a path besides what all rows do. */
+/** Optional details of a row. */
 type Details = Omit<Partial<AggregatorRoute>, "name" | "path" | "summary" | "answer">;
 
 const FORMAT = "{format:link|json|cdxj}";
@@ -53,7 +53,7 @@ const AT = "{datetime}/{*uri}";
 const PREFERENCES = {
   Prefer:
     'archives="a b", except-archives="c", from=2010, until=2014, top-k=3, min-likelihood=0.1, routing=off, route-reasons',
-  "Cache-Control": "no-cache asks archives again, only-if-cached asks none",
+  "Cache-Control": "no-cache queries archives again, only-if-cached queries none",
 };
 const MAPS = replies("application/link-format, application/json, application/cdxj+ors");
 const ANY = replies("*/*");
@@ -68,7 +68,7 @@ const RAW: Details = {
 const GATE: Details = {
   ...FOUND,
   headers: {
-    "Accept-Datetime": "Thu, 01 Jan 2015 00:00:00 GMT; now if it is left out",
+    "Accept-Datetime": "Thu, 01 Jan 2015 00:00:00 GMT; default now",
     ...PREFERENCES,
   },
 };
@@ -105,7 +105,7 @@ export const AGGREGATOR_ROUTES: readonly AggregatorRoute[] = [
   ),
   lookupRow("timegate", "/timegate/{*uri}", "The memento for Accept-Datetime", timeGateReply, GATE),
   ...MEMENTOS,
-  // As MemGator names them, too.
+  // MemGator's names for them.
   ...MEMENTOS.map((memento) => ({
     ...memento,
     path: memento.path.replace("/memento", "/api"),
@@ -138,7 +138,7 @@ function replies(type: string, schema?: string): { readonly replies: AggregatorR
   return { replies: { 200: schema === undefined ? { type } : { type, schema } } };
 }
 
-/** A row; replies are JSON if it does not say otherwise, and paths with an original take preferences. */
+/** A row; replies default to JSON, and paths with an original accept preferences. */
 function row(
   name: string,
   path: string,
@@ -159,7 +159,7 @@ function row(
   };
 }
 
-/** Reads the original and the preferences of a request; 400 if they are invalid. */
+/** Parses the original and the preferences of a request; 400 if they are invalid. */
 function withRequest(
   answer: (exchange: Exchange, lookup: LookupRequest, params: Params) => Reply | Promise<Reply>,
 ): Answer {
@@ -174,7 +174,7 @@ function withRequest(
   };
 }
 
-/** A row of a path for which archives are queried. */
+/** A row of a path that queries archives. */
 function lookupRow(
   name: string,
   path: string,
@@ -203,7 +203,7 @@ function lookupRow(
   return row(name, path, summary, answer, details);
 }
 
-/** The moment that a path or `Accept-Datetime` names; for TimeGates now, if none does. */
+/** The datetime in the path or `Accept-Datetime`; for TimeGates, the default is now. */
 function datetimeOf({ route: name, request, now }: Exchange, params: Params): number | undefined {
   if (params["datetime"] !== undefined) return parsePaddedDatetime(params["datetime"]);
   if (name !== "timegate") return undefined;
@@ -216,11 +216,11 @@ function datetimeOf({ route: name, request, now }: Exchange, params: Params): nu
 const TOO_BUSY: Problem = {
   status: 503,
   title: "Too busy",
-  detail: "too many lookups are in progress; try again in a few seconds",
+  detail: "too many lookups are in progress; retry in a few seconds",
   headers: { "Retry-After": "5" },
 };
 
-/** Counts a lookup; what to call when it has ended, or undefined if too many are in progress. */
+/** Counts a lookup; returns the function to call at its end, or undefined if too many are in progress. */
 function beginLookup({
   metrics: own,
   options: { maxLookups = 5000 },
@@ -260,7 +260,7 @@ function openApi({ client, routes }: Exchange): Reply {
   });
 }
 
-/** Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos and what there is to know about it. */
+/** Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos and its status. */
 export class AggregatorService extends HttpService<Exchange> {
   readonly #parts: Pick<Exchange, "options" | "metrics" | "heldMaps" | "startedAt">;
   readonly #base: string | undefined;
@@ -276,7 +276,7 @@ export class AggregatorService extends HttpService<Exchange> {
       metrics,
       allowedHeaders:
         "Accept, Accept-Datetime, Cache-Control, Prefer, X-MemGator-Archive-Filter, X-MementoMap-Route",
-      unknown: notFound("there is nothing here; see /about"),
+      unknown: notFound("no such path; see /about"),
     });
     this.#now = now;
     const startedAt = now();
@@ -291,7 +291,7 @@ export class AggregatorService extends HttpService<Exchange> {
     return { ...exchange, ...this.#parts, base, now: this.#now() };
   }
 
-  /** As MemGator's: who answers, and that pages of other sites may read it. */
+  /** As MemGator's: the server's name, and access for pages of other sites. */
   protected override headers(): ReplyHeaders {
     return HEADERS;
   }

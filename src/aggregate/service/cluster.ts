@@ -4,19 +4,19 @@ import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { Log } from "../../http/log.ts";
 import type { ProcessPlace } from "../session.ts";
 
-/** A worker that lives for a shorter time is started again later each time. */
+/** A worker that ends sooner is restarted with increasing delays. */
 const SHORT_LIFE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
-/** How long metrics wait for a worker that is starting. */
+/** How long metrics wait for a starting worker. */
 const START_MS = 3000;
-/** How much longer than its own grace period a worker may take to end. */
+/** How much longer than its grace period a worker may take to end. */
 const STOP_MARGIN_MS = 5000;
-/** The variables that say which worker a process is, from 1, and how many there are. */
+/** Environment variables with the number of a worker, from 1, and the number of workers. */
 const NUMBER = "MEMENTOMAP_WORKER_NUMBER";
 const COUNT = "MEMENTOMAP_WORKER_COUNT";
 
-/** How many workers should run, and how many do. */
+/** Configured and running workers. */
 export interface WorkerCounts {
   readonly wanted: number;
   readonly running: number;
@@ -29,7 +29,7 @@ type ToWorker =
 
 type ToPrimary = { readonly type: "ready"; readonly value: unknown } | { readonly type: "metrics" };
 
-/** What to start as a worker: this program, with the same arguments. */
+/** The program to start as a worker: this one, with the same arguments. */
 export interface Program {
   readonly file: string;
   readonly args: readonly string[];
@@ -38,20 +38,20 @@ export interface Program {
 export interface ClusterOptions {
   readonly program: Program;
   readonly count: number;
-  /** Settings that all workers share, as variables of the environment. */
+  /** Environment variables with settings shared by all workers. */
   readonly env: Readonly<Record<string, string>>;
-  /** How long a worker may take to end when it is told to stop. */
+  /** How long a worker may take to end after it is told to stop. */
   readonly graceMs: number;
-  /** Called once, with what the first worker that serves passed to `ready`. */
+  /** Called once, with the value that the first worker passed to `ready`. */
   readonly onReady: (value: unknown) => void;
   readonly log: Log;
 }
 
-/** One of the processes that serve; another takes its place when it ends. */
+/** A worker process; another one replaces it when it ends. */
 interface Slot {
   /** From 1. */
   readonly number: number;
-  /** Undefined while it waits to be started again. */
+  /** Undefined until it is restarted. */
   worker?: Worker | undefined;
   isReady: boolean;
   startedAt: number;
@@ -60,10 +60,10 @@ interface Slot {
 
 /**
  * The primary process of a service: starts workers that listen on the same port, and replaces those that
- * end. It answers no requests.
+ * end. It serves no requests itself.
  *
- * The first worker starts alone, so that a wrong setting is reported once. Workers share nothing but the
- * port and the files that their settings name.
+ * The first worker starts alone, so that an invalid setting is reported once. Workers share only the port and
+ * the files named in their settings.
  */
 export class Primary {
   readonly #options: ClusterOptions;
@@ -83,7 +83,7 @@ export class Primary {
     const registers = [this.#own];
     const workers: Gauge = new Gauge({
       name: "mementomap_workers",
-      help: "Worker processes that serve.",
+      help: "Worker processes that accept requests.",
       registers,
       collect: (): void => workers.set(this.#counts.running),
     });
@@ -99,11 +99,11 @@ export class Primary {
     return { wanted: this.#options.count, running };
   }
 
-  /** Runs the workers until `stop` was called and all have ended; false if none can start. */
+  /** Runs the workers until `stop` is called and all have ended; false if none can start. */
   run(): Promise<boolean> {
     const { file, args } = this.#options.program;
-    // Each worker accepts for itself. A connection that the primary process had handed to a worker that is
-    // then killed would be neither answered nor closed, and one handed to a worker that hangs would wait.
+    // Each worker accepts connections itself. A connection that the primary handed to a worker that is then
+    // killed would be neither answered nor closed, and one handed to a hanging worker would wait.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: file, args: [...args] });
     return new Promise((resolve) => {
@@ -112,12 +112,12 @@ export class Primary {
     });
   }
 
-  /** Has all workers read their files again. */
+  /** Makes all workers reload their files. */
   reload(): void {
     this.#tellAll({ type: "reload" });
   }
 
-  /** Tells all workers to end, and kills those that do not. */
+  /** Tells all workers to stop, and kills those that do not. */
   stop(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -133,14 +133,14 @@ export class Primary {
       ...this.#options.env,
       [NUMBER]: String(slot.number),
       [COUNT]: String(this.#options.count),
-      // One connection at a time, so that those that come at once are shared.
+      // Accept one connection at a time, so that simultaneous ones are distributed.
       UV_TCP_SINGLE_ACCEPT: "1",
     });
     slot.worker = worker;
     slot.startedAt = performance.now();
     worker.on("message", (message: ToPrimary) => {
       if (message.type === "ready") this.#noteReady(slot, message.value);
-      // The registry of prom-client sends messages of its own.
+      // prom-client's registry sends messages of its own.
       else if (message.type === "metrics") void this.#sendMetrics(worker);
     });
     worker.on("exit", (status: number | null, signal: string | null) => {
@@ -157,7 +157,7 @@ export class Primary {
     const isShort = performance.now() - slot.startedAt < SHORT_LIFE_MS;
     const longerMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * slot.pauseMs));
     slot.pauseMs = isShort ? longerMs : 0;
-    this.#options.log.event("error", "a worker ended and is replaced", {
+    this.#options.log.event("error", "worker ended; restarting it", {
       worker: slot.number,
       pid,
       [typeof end === "string" ? "signal" : "status"]: end ?? undefined,
@@ -174,7 +174,7 @@ export class Primary {
     slot.isReady = true;
     this.#tellAll({ type: "counts", counts: this.#counts });
     const { log, onReady } = this.#options;
-    log.event("info", "a worker serves", { worker: number, pid: worker?.process.pid });
+    log.event("info", "worker ready", { worker: number, pid: worker?.process.pid });
     if (this.#wasReady) return;
     this.#wasReady = true;
     onReady(value);
@@ -182,10 +182,10 @@ export class Primary {
   }
 
   async #sendMetrics(worker: Worker): Promise<void> {
-    // One that is starting does not say what it counts, and all would wait for it.
+    // A starting worker does not report its metrics, and all would wait for it.
     const until = performance.now() + START_MS;
     while (this.#slots.some(isStarting) && performance.now() < until) await sleep(50);
-    // A worker that hangs does not answer; the others count all the same.
+    // A hanging worker does not respond; the primary's own metrics are still sent.
     const joined = await this.#registry.clusterMetrics().catch(() => "");
     tell(worker, { type: "metrics", text: `${await this.#own.metrics()}\n${joined}` });
   }
@@ -203,7 +203,7 @@ function isStarting({ worker, isReady }: Slot): boolean {
   return worker !== undefined && !isReady;
 }
 
-/** A worker that is about to end takes no messages; that it has ended is noticed elsewhere. */
+/** A worker that is about to end accepts no messages; its exit is handled elsewhere. */
 function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, undefined, undefined, () => undefined);
 }
@@ -219,11 +219,11 @@ export class WorkerLink {
   counts: WorkerCounts;
   /** Called on SIGHUP of the primary process. */
   onReload: () => void = () => undefined;
-  /** The pending request for metrics, which callers share. */
+  /** The pending request for metrics, shared by callers. */
   #asked: Promise<string> | undefined;
   #answer: (text: string) => void = () => undefined;
 
-  /** @param stop called when the primary process wants the worker to end, or has ended itself. */
+  /** @param stop called when the primary process tells the worker to stop, or has ended itself. */
   constructor(env: Readonly<Record<string, string | undefined>>, stop: () => void) {
     this.place = { number: Number(env[NUMBER]), count: Number(env[COUNT]) };
     this.counts = { wanted: this.place.count, running: 1 };
@@ -236,18 +236,18 @@ export class WorkerLink {
     process.on("disconnect", stop);
   }
 
-  /** Tells the primary process that this worker serves. */
+  /** Reports to the primary process that this worker is ready. */
   ready(value: unknown): void {
     process.send?.({ type: "ready", value } satisfies ToPrimary);
   }
 
-  /** Includes a registry in what {@link text} adds up. */
+  /** Includes a registry in the totals of {@link text}. */
   expose(registry: Registry): void {
     AggregatorRegistry.setRegistries(registry);
     void new AggregatorRegistry();
   }
 
-  /** The metrics of all workers as one, in the text format of Prometheus. */
+  /** The combined metrics of all workers, in the text format of Prometheus. */
   text(): Promise<string> {
     this.#asked ??= new Promise<string>((resolve) => {
       this.#answer = resolve;

@@ -2,9 +2,9 @@ import type { StaleMap } from "../learn/map-trust.ts";
 import type { AggregatorServiceOptions } from "./exchange.ts";
 import { type ArchiveStatus, archiveStatuses } from "./open-aggregator.ts";
 
-/** Something that an operator should know. */
+/** A problem that an operator should know. */
 interface HealthProblem {
-  /** The affected archive; undefined if it is the whole service. */
+  /** The affected archive; undefined if the whole service is affected. */
   readonly archive?: string | undefined;
   readonly problem:
     | "dormant"
@@ -22,15 +22,15 @@ interface HealthProblem {
 /** The document of `/health`. */
 interface ServiceHealth {
   /**
-   * `ok`: there is nothing to say. `degraded`: it answers, with problems. `failing`: every archive is
-   * dormant or failed when it was last asked, so that no question can be answered.
+   * `ok`: no problems. `degraded`: it serves, with problems. `failing`: every archive is dormant or failed
+   * at its last query, so that no lookup can succeed.
    */
   readonly status: "ok" | "degraded" | "failing";
   readonly archives: { readonly all: number; readonly awake: number; readonly failing: number };
   readonly problems: readonly HealthProblem[];
 }
 
-/** How a service is, as one of its processes sees it. */
+/** The health of a service, as seen by one of its processes. */
 export function serviceHealth(options: AggregatorServiceOptions): ServiceHealth {
   const archives = archiveStatuses(options.open);
   const failing = archives.filter(isFailing).length;
@@ -58,19 +58,19 @@ type Problems = Generator<HealthProblem, void, undefined>;
 
 function* serviceProblems({ open, list, processes }: AggregatorServiceOptions): Problems {
   if (list?.error !== undefined) {
-    yield { problem: "list-refused", detail: `${list.error}; the list before stays in use` };
+    yield { problem: "list-refused", detail: `${list.error}; the previous list stays in use` };
   }
   const { running = 0, wanted = 0 } = processes?.counts ?? {};
   if (running < wanted) {
-    const detail = `${running} of ${wanted} workers run; the others are being started`;
+    const detail = `${running} of ${wanted} workers are running; the others are starting`;
     yield { problem: "worker-missing", detail };
   }
   const { promised = 0, hits, mementos } = open.learner?.report() ?? {};
   for (const [what, recall] of Object.entries({ "answers with mementos": hits, mementos })) {
-    // Less is kept than was promised, as far as measuring can tell. Learning corrects it by itself.
+    // Recall is below the promise, as far as measured. Learning corrects this by itself.
     if (recall === undefined || recall.high >= promised) continue;
     const [low, high] = [recall.low.toFixed(3), recall.high.toFixed(3)];
-    const detail = `${low} to ${high} of all ${what} were kept lately, not the ${promised} of --recall; archives may have changed: more of them are asked until it is kept`;
+    const detail = `${low} to ${high} of all ${what} were found recently, less than --recall ${promised}; archives may have changed: more requests are made until the recall is restored`;
     yield { problem: "recall-missed", detail };
   }
 }
@@ -97,25 +97,25 @@ function* archiveProblems(status: ArchiveStatus): Problems {
     yield { archive, problem: "map-contradicted", detail: contradictionText(map.contradicted) };
   } else if (map.status === "stale") {
     const made = map.updatedAt === undefined ? "" : `, of ${new Date(map.updatedAt).toISOString()}`;
-    const detail = `its map${made}, is not used for what it says to be absent`;
+    const detail = `its map${made}, is not trusted about absence`;
     yield { archive, problem: "map-too-old", detail };
   }
   if (map.status === "failed") {
-    const detail = `there is no usable map: ${map.error ?? "not known why"}`;
+    const detail = `there is no usable map: ${map.error ?? "unknown error"}`;
     yield { archive, problem: "map-missing", detail };
   } else if (map.error !== undefined) {
-    const detail = `the map before stays in use: ${map.error}`;
+    const detail = `the previous map stays in use: ${map.error}`;
     yield { archive, problem: "map-refused", detail };
   }
 }
 
-/** Describes how answers contradict a map, since when, and what to do about it. */
+/** Describes how answers contradict a map, since when, and the remedy. */
 export function contradictionText({ kind, share, since, example }: StaleMap): string {
-  // It is a lower bound, and there is no more than all.
+  // The fraction is a lower bound, and cannot exceed 1.
   const part = share === 1 ? "all or nearly all" : `${Math.floor(share * 100)} % or more`;
   const what =
     kind === "missing"
       ? `misses ${part} of what the archive has`
       : `lists keys of which ${part} are gone`;
-  return `since ${new Date(since).toISOString()} answers say that its map ${what}, such as ${example}; what was learnt decides until the map changes: ask the archive for a new one, or take it out of the list`;
+  return `since ${new Date(since).toISOString()} answers show that its map ${what}, such as ${example}; the map is not used until it changes: request a new one from the archive, or remove the map from the list`;
 }

@@ -10,14 +10,10 @@ import { type ExploredMap, Holdings, type HoldingsView } from "../../publish/ser
 import { pause } from "../route/read-map.ts";
 import type { HeldMap, MapKeeper } from "../route/map-keeper.ts";
 
-/** Maps change at most as often as the keeper looks for new ones. */
+/** Maps change at most as often as the keeper checks for new ones. */
 const CACHE_CONTROL = "no-cache";
 
-/**
- * The maps in use, for people who explore and compare them.
- *
- * Holds about 1 % of each map that somebody explored.
- */
+/** Explores and compares the loaded maps. Holds about 1 % of each map that was explored. */
 export class HeldMaps {
   readonly #keeper: MapKeeper;
   readonly #holdings = new Holdings();
@@ -27,7 +23,7 @@ export class HeldMaps {
     this.#keeper = keeper;
   }
 
-  /** A part of a map and its children, or what maps have in common, as JSON. */
+  /** A part of a map and its children, or the overlap of maps, as JSON. */
   answer(view: HoldingsView, headers: IncomingHttpHeaders, query: URLSearchParams): Promise<Reply> {
     const maps = this.#keeper.held().map((held) => this.#explored(held));
     return this.#holdings.reply(maps, { view, headers, query, cacheControl: CACHE_CONTROL });
@@ -63,7 +59,7 @@ export class HeldMaps {
   }
 }
 
-/** The contents of a packed map, from the heads of its file. */
+/** The holdings of a packed map, from the headers of its file. */
 async function holdingsOf(path: string): ReturnType<typeof packedHoldings> {
   const source = await FileSource.open(path);
   try {
@@ -73,7 +69,7 @@ async function holdingsOf(path: string): ReturnType<typeof packedHoldings> {
   }
 }
 
-/** Reads of memory never wait; the pauses let lookups run in between. */
+/** Reads from memory never wait; the pauses let lookups run in between. */
 function withPauses(source: ByteSource): ByteSource {
   return {
     name: source.name,

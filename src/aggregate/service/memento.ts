@@ -9,12 +9,12 @@ import { formatHttpDate } from "../../memento/datetime.ts";
 import type { MementoClient } from "./exchange.ts";
 import { aggregationHeaders, type Found, headerUri } from "./timemap.ts";
 
-/** To one archive, for readers of its mementos. */
+/** Maximum connections to one archive for mementos. */
 const CONNECTIONS = 64;
-/** Mementos that one client reads at once: a connection to the archive is kept for each. */
+/** Mementos that one client may read concurrently: each occupies a connection to the archive. */
 const READ_AT_ONCE = new OpenReplies(8);
 
-/** A client for mementos: archives of the list may be at private addresses, other servers may not. */
+/** A client for mementos: listed archives may be at private addresses, other servers may not. */
 export function mementoClient(
   router: { readonly archives: readonly Archive[] },
   options: Omit<NodeClientOptions, "trustedOrigins">,
@@ -30,7 +30,7 @@ function isAt(origin: string, address: string | undefined): boolean {
   return address !== undefined && URL.canParse(address) && new URL(address).origin === origin;
 }
 
-/** What of an archive's answer is passed on; no cookies, nothing of its connection or its policies. */
+/** Response headers that are passed on; no cookies, nothing about the connection or policies. */
 const PASSED_ON: readonly string[] = [
   "content-type",
   "content-language",
@@ -43,14 +43,13 @@ const PASSED_ON: readonly string[] = [
   "location",
 ];
 
-/** Scripts of the page may run, but as those of no site: they must not speak for the aggregator. */
+/** Scripts of the page run in an opaque origin: they must not act for the aggregator. */
 const SANDBOX = "sandbox allow-scripts allow-forms allow-popups";
 
 /**
- * Passes on the memento closest to a moment as it was captured, without what its archive adds for
- * replay.
+ * Proxies the memento closest to a datetime as it was captured, without what its archive adds for replay.
  *
- * Holds one chunk. Private addresses are not reached, and what is longer than `maxProxyBytes` is cut off.
+ * Holds one chunk. Private addresses are not reachable, and bodies beyond `maxProxyBytes` are cut off.
  */
 export function proxyReply(found: Found): Promise<Reply> {
   return READ_AT_ONCE.of(found.exchange.client.address, () => passOn(found));
@@ -67,13 +66,13 @@ async function passOn(found: Found): Promise<Reply> {
     answer = await memento(client, url, { method: method === "HEAD" ? "HEAD" : "GET" });
   } catch (error) {
     if (!isMementoMapError(error)) throw error;
-    const detail = `the archive's memento ${url} cannot be had: ${error.message}`;
+    const detail = `the memento ${url} could not be fetched: ${error.message}`;
     return problemReply({ status: 502, title: "Bad gateway", detail });
   }
   if (Number(answer.headers.get("content-length") ?? 0) > maxBytes) {
     await answer.discard();
-    const detail = `the memento ${url} is longer than ${maxBytes} bytes; ask the archive for it`;
-    return problemReply({ status: 502, title: "Too long to pass on", detail });
+    const detail = `the memento ${url} is longer than ${maxBytes} bytes; open it at the archive`;
+    return problemReply({ status: 502, title: "Memento too long", detail });
   }
   return {
     status: answer.status,
@@ -90,8 +89,8 @@ async function passOn(found: Found): Promise<Reply> {
 }
 
 /**
- * Follows redirects to other captures of the same archive: archives redirect to the nearest one. Any
- * other is what was captured: it leads to the web of today, and is passed on.
+ * Follows redirects to other captures of the same archive: archives redirect to the nearest one. Any other
+ * redirect was captured itself and leads to the live Web: it is passed on.
  */
 async function memento(
   client: MementoClient,
@@ -108,7 +107,7 @@ async function memento(
   return answer;
 }
 
-/** Where a redirect leads, if that is a capture of the same archive. */
+/** The target of a redirect, if it is a capture of the same archive. */
 function otherCapture(from: string, location: string | null | undefined): string | undefined {
   if (typeof location !== "string") return undefined;
   try {
@@ -123,7 +122,7 @@ function otherCapture(from: string, location: string | null | undefined): string
 
 const RAW_MEMENTO = /\/\d{14}(?:[a-z]{2}_)?\//;
 
-/** What fails when it is too long, so that the connection is cut and the client sees that it is not whole. */
+/** Throws at the limit, so that the connection is cut and the client sees that the body is incomplete. */
 async function* limitBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -131,7 +130,7 @@ async function* limitBytes(
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new ClientFault("the memento is too long to pass on");
+    if (bytes > maxBytes) throw new ClientFault("the memento is too long");
     yield chunk;
   }
 }
@@ -140,15 +139,15 @@ function proxyHeaders({ headers }: HttpResponse): Record<string, string> {
   const all: Record<string, string> = {};
   for (const name of PASSED_ON) {
     const value = headers.get(name);
-    // What Node would refuse to write is left out.
+    // Node would reject other values.
     if (typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) all[name] = value;
   }
   return all;
 }
 
 /**
- * `…/20150101000000/…` → `…/20150101000000id_/…`: the address of a memento as it was captured, in
- * archives that run Wayback software or its kin. Others are taken as they are.
+ * `…/20150101000000/…` → `…/20150101000000id_/…`: the URL of the memento as it was captured, in archives
+ * that run Wayback or similar software. Others are unchanged.
  */
 function rawMementoUri(uri: string): string {
   return uri.replace(/\/(\d{14})(?:[a-z]{2}_)?\//, "/$1id_/");

@@ -12,22 +12,22 @@ import type { RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
 
-/** How an aggregator is put together. Every member but the archives may be left out. */
+/** Options of an aggregator. All members except the archives are optional. */
 export interface OpenAggregatorOptions {
   readonly archives: readonly Archive[];
-  /** Whether maps decide which archives are asked; default true. */
+  /** Whether to select archives by their maps; default true. */
   readonly isRouting?: boolean | undefined;
-  /** The share of spared archives that are asked all the same; default 0.01. */
+  /** The fraction of skipped archives that are queried anyway, as a sample; default 0.01. */
   readonly sampleShare?: number | undefined;
-  /** Learns from answers which archives have what; default every archive without a map is asked. */
+  /** Learns the holdings of archives from answers; default: every archive without a map is queried. */
   readonly learn?: LearnOptions | undefined;
   readonly maps?: MapKeeperOptions | undefined;
   readonly upstream?: UpstreamOptions | undefined;
-  /** The deadline, and observers. */
+  /** Deadline and observers. */
   readonly aggregator?: AggregatorOptions | undefined;
 }
 
-/** An aggregator with all it needs. */
+/** An aggregator with its components. */
 export interface OpenAggregator {
   readonly aggregator: Aggregator;
   readonly upstream: Asker;
@@ -37,25 +37,25 @@ export interface OpenAggregator {
   readonly learner: Learner | undefined;
   /**
    * Replaces the list of archives. Lookups in progress use the old one. The state of an archive is kept by its
-   * id: answers, failures, what was learnt, its map if it is in the same place.
+   * id: answers, failures, learnt data, and its map if the location is unchanged.
    *
-   * One call after the other.
+   * Do not call it concurrently.
    *
-   * @throws MM_IO when the folder for maps cannot be made; the old list stays then.
+   * @throws MM_IO when the folder for maps cannot be created; the old list stays in use.
    */
   replaceArchives(archives: readonly Archive[]): Promise<void>;
-  /** Cuts connections to archives, and looks after maps no more. */
+  /** Closes connections to archives, and stops updating maps. */
   close(): Promise<void>;
 }
 
 /**
- * Puts an aggregator together: the maps of its archives, a router that goes by them and by what
- * archives answer, and connections to the archives.
+ * Opens an aggregator: the maps of its archives, a router that uses them and earlier answers, and
+ * connections to the archives.
  *
- * Maps in files are read before it returns; those to be fetched come later, and until then their
- * archives are asked as ones without a map.
+ * Local maps are loaded before it returns; remote ones follow later, and until then their archives are
+ * treated as having no map.
  *
- * @throws MM_IO when the folder for maps cannot be made, or a log to learn from cannot be read.
+ * @throws MM_IO when the folder for maps cannot be created, or a log to learn from cannot be read.
  *
  * @example
  * ```ts
@@ -123,8 +123,8 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
 }
 
 /**
- * Whether an archive is dormant. For a moment the TimeMap answers as well as the TimeGate; for all
- * mementos only the TimeMap does.
+ * Whether an archive is dormant. For a datetime, the TimeMap serves as well as the TimeGate; for all mementos
+ * only the TimeMap does.
  */
 function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteRequest) => boolean {
   return (archive, { datetime }) => {
@@ -138,7 +138,7 @@ function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteReques
   };
 }
 
-/** All there is to know about one archive. */
+/** The complete status of an archive. */
 export interface ArchiveStatus {
   readonly archive: Archive;
   readonly upstream: UpstreamState;

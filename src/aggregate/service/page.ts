@@ -10,7 +10,7 @@ import { archiveStatuses } from "./open-aggregator.ts";
 
 const NAME = "Memento aggregator";
 
-/** A page of the application. Asks no archive: mementos come when it runs. */
+/** A page of the application. Queries no archive: mementos are loaded when it runs. */
 export function page(exchange: Exchange): Promise<Reply> {
   const { base, options } = exchange;
   const archives = archiveStatuses(options.open);
@@ -31,7 +31,7 @@ export function page(exchange: Exchange): Promise<Reply> {
   });
 }
 
-/** A map to explore and compare; what it holds is asked for when somebody looks. */
+/** A map to explore and compare; its holdings are loaded on demand. */
 function mapInfo(map: MapState | undefined): MapInfo | undefined {
   if (map === undefined || map.keys === 0) return undefined;
   const { archive, updatedAt, fetchedAt = 0 } = map;

@@ -9,17 +9,17 @@ import type { HowToAsk } from "../ask/state.ts";
 import type { RouteRequest } from "../route/decision.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** What a client asks of archives. */
+/** A client's request for mementos. */
 export interface LookupRequest {
   readonly request: AggregateRequest;
   readonly preferences: Preferences;
 }
 
 /**
- * Reads what a client asks for about an original.
+ * Parses a client's request about an original.
  *
- * @throws MM_BAD_URI; MM_BAD_INPUT for a preference that cannot be understood, and when none of the
- *   archives that it names exists.
+ * @throws MM_BAD_URI; MM_BAD_INPUT for an invalid preference, and if none of the archives that it names
+ *   exists.
  */
 export function lookupRequest(
   { request: { headers }, options, client }: Exchange,
@@ -47,7 +47,7 @@ export function lookupRequest(
 
 /**
  * The network of a client, `203.0.113` or `2001:db8:1`; undefined for addresses within the operator's own network,
- * and where nobody knows it.
+ * and if it is unknown.
  */
 function teachingNetwork(address: string): string | undefined {
   if (address === "" || isPrivateAddress(address)) return undefined;
@@ -55,20 +55,20 @@ function teachingNetwork(address: string): string | undefined {
   return ipv4 ?? networkOf(address).split(":").slice(0, 3).join(":");
 }
 
-/** What the headers of a request say about how it is to be answered. */
+/** Preferences in the headers of a request. */
 export interface Preferences {
   readonly route: Pick<
     RouteRequest,
     "only" | "except" | "from" | "until" | "topK" | "minLikelihood" | "referer"
   >;
-  /** Whether every archive is to be asked. */
+  /** Whether to query every archive. */
   readonly isBroadcast: boolean;
-  /** Whether the answer is to say why archives were asked and were not. */
+  /** Whether the response should include the reasons for routing decisions. */
   readonly wantsReasons: boolean;
-  /** How long it wants to wait (RFC 7240, 4.3). */
+  /** How long the client is willing to wait (RFC 7240, 4.3). */
   readonly waitMs: number | undefined;
   readonly how: HowToAsk;
-  /** The preferences that are honoured, for `Preference-Applied`. */
+  /** The applied preferences, for `Preference-Applied`. */
   readonly applied: string | undefined;
 }
 
@@ -83,14 +83,14 @@ const PREFERENCE =
   /\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?\s*(?:;[^,]*)?(?:,|$)/iy;
 
 /**
- * Reads `Prefer` and its kin: which archives (`archives="a b"`, `except-archives="c"`), which time
+ * Parses `Prefer` and related headers: which archives (`archives="a b"`, `except-archives="c"`), which time
  * (`from=2010`, `until=2014`), how many (`top-k=3`, `min-likelihood=0.1`), how long (`wait=5`), `routing=off`, and
- * `route-reasons`. `X-MemGator-Archive-Filter: a,!b` and `X-MementoMap-Route: 1` are other ways to
- * say the first and the last.
+ * `route-reasons`. `X-MemGator-Archive-Filter: a,!b` and `X-MementoMap-Route: 1` are equivalents of the first and
+ * the last.
  *
  * Unknown preferences are ignored, as RFC 7240 requires.
  *
- * @throws MM_BAD_INPUT for a value that cannot be understood.
+ * @throws MM_BAD_INPUT for an invalid value.
  */
 export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   const found: Draft = {
@@ -125,7 +125,7 @@ function shortHeader(value: string | string[] | undefined): string {
 interface Preference {
   readonly name: string;
   readonly value: string;
-  /** As it was sent. */
+  /** As sent. */
   readonly text: string;
 }
 
@@ -149,7 +149,7 @@ function* preferencesOf(header: string): Generator<Preference, void, undefined> 
   }
 }
 
-/** What each preference changes. */
+/** The effect of each preference. */
 const TAKE: Readonly<Record<string, (found: Draft, value: string) => void>> = {
   archives({ route }, value) {
     route.only = idsOf(value);
@@ -164,7 +164,7 @@ const TAKE: Readonly<Record<string, (found: Draft, value: string) => void>> = {
     route.until = datetime("until", value, lastSecondOf);
   },
   "top-k"({ route }, value) {
-    route.topK = number("top-k", value, /^[1-9]\d{0,5}$/, "a whole number from 1 up");
+    route.topK = number("top-k", value, /^[1-9]\d{0,5}$/, "an integer of at least 1");
   },
   "min-likelihood"({ route }, value) {
     const pattern = /^(?:0?\.\d+|0|1(?:\.0+)?)$/;
@@ -182,7 +182,7 @@ const TAKE: Readonly<Record<string, (found: Draft, value: string) => void>> = {
   },
 };
 
-/** Ids are apart by commas or blanks. */
+/** Ids are separated by commas or whitespace. */
 function idsOf(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
@@ -209,7 +209,7 @@ function bad(name: string, value: string, expected: string): MementoMapError {
   );
 }
 
-/** What `Cache-Control` asks for; `Pragma` as of old. */
+/** The cache mode requested by `Cache-Control`, or by the older `Pragma`. */
 function howToAsk(headers: IncomingHttpHeaders): HowToAsk {
   const text = headers["cache-control"] ?? headers["pragma"] ?? "";
   if (/\bonly-if-cached\b/i.test(text)) return "only-cached";

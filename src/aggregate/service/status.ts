@@ -11,7 +11,7 @@ import { type ArchiveStatus, archiveStatuses } from "./open-aggregator.ts";
 import { page } from "./page.ts";
 import type { LookupRequest } from "./request.ts";
 
-/** `GET /about`: a page for browsers, JSON where `Accept` names it, and MemGator's text for all others. */
+/** `GET /about`: HTML for browsers, JSON if `Accept` names it, otherwise MemGator's text. */
 export function about(exchange: Exchange): Reply | Promise<Reply> {
   const { accept = "" } = exchange.request.headers;
   if (wantsPage(exchange)) return page(exchange);
@@ -20,7 +20,7 @@ export function about(exchange: Exchange): Reply | Promise<Reply> {
   return textReply("text/plain; charset=utf-8", aboutText(exchange), headers);
 }
 
-/** What there is to know of the service, and of its archives as they are now. */
+/** The status of the service and its archives. */
 export function aboutJson(exchange: Exchange): Reply {
   const { base, now, startedAt, options } = exchange;
   const { open, list, settings = {} } = options;
@@ -42,10 +42,7 @@ export function aboutJson(exchange: Exchange): Reply {
   return jsonReply({ ...document, ...loadOf(exchange) }, "no-cache");
 }
 
-/**
- * What archives were asked and spared and how often they had mementos, all together and each, and the
- * recall, in each of the last minutes and hours.
- */
+/** Queries, saved requests and hits, in total and per archive, and recall, in each of the last minutes and hours. */
 export function history({ now, options: { open } }: Exchange): Reply {
   const { statistics, aggregator } = open;
   const archives = aggregator.router.archives.map((archive) => [
@@ -54,12 +51,12 @@ export function history({ now, options: { open } }: Exchange): Reply {
   ]);
   const all = statistics.history();
   const document = { at: isoTime(now), all, archives: Object.fromEntries(archives) };
-  // Many numbers, so not a line for each.
+  // Compact, as there are many numbers.
   const headers = { "Cache-Control": "no-cache" };
   return textReply("application/json", `${JSON.stringify(document)}\n`, headers);
 }
 
-/** The list of archives as MemGator reads it, so that another aggregator can use it. */
+/** The list of archives in MemGator's format, so that another aggregator can use it. */
 export function archives({ options: { open } }: Exchange): Reply {
   const list = open.aggregator.router.archives.map(
     ({ id, name, timemap, timegate, probability }) => ({
@@ -79,13 +76,13 @@ export function health(exchange: Exchange): Reply {
   return { ...jsonReply({ ...report, ...loadOf(exchange) }, "no-store"), status: code };
 }
 
-/** The text format of Prometheus, of all processes. */
+/** The metrics of all processes, in the text format of Prometheus. */
 export async function metrics({ metrics: own, options: { processes } }: Exchange): Promise<Reply> {
   const text = await (processes ?? own).text();
   return textReply(own.contentType, text, { "Cache-Control": "no-store" });
 }
 
-/** Which archives would be queried, which not, and why. Queries none of them. */
+/** Which archives would be queried or skipped, and why. Queries none of them. */
 export function route(
   { options, metrics: { lookups } }: Exchange,
   { request }: LookupRequest,
@@ -163,7 +160,7 @@ function isoTimeOrNull(ms: number | undefined): string | null {
   return ms === undefined ? null : isoTime(ms);
 }
 
-/** MemGator's text, with the problems of the service. */
+/** MemGator's text, plus the problems of the service. */
 function aboutText({ base, routes, options }: Exchange): string {
   const { open, settings = {} } = options;
   const endpoints = routes

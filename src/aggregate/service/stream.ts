@@ -7,22 +7,22 @@ import { beginEvent, endEvents, outcomeEvents, type TakeEvent } from "../memgato
 import { decisionJson } from "../route/decision.ts";
 import type { Outcome, Session, SessionEnd, SessionObserver } from "../session.ts";
 
-/** Mementos of one event; a browser shows the first while others come. */
+/** Mementos per event; a browser shows the first ones while others arrive. */
 const CHUNK = 5000;
 
-/** Connections on which nothing comes are cut. */
+/** Interval of keep-alive comments: idle connections get cut. */
 const STILL_HERE_MS = 15_000;
 
-/** The text of an event, in parts, made when the client is ready for it. */
+/** The text of an event, in parts, generated when the client is ready for it. */
 type EventParts = () => Iterable<string>;
 
-/** Events that wait for a client to take them, with signs of life between them. */
+/** A queue of events for a client, with keep-alive comments in between. */
 function eventQueue(): Readable {
   const queue = new Readable({ objectMode: true, read: () => undefined });
   const timer = setInterval(() => {
     if (queue.readableLength === 0) push(queue, () => [": still here\n\n"]);
   }, STILL_HERE_MS).unref();
-  // Whatever ends it is thrown where it is read.
+  // Errors are thrown where the queue is read.
   return queue.once("close", () => clearInterval(timer)).on("error", () => undefined);
 }
 
@@ -56,8 +56,8 @@ function eventText(event: string, data: unknown): string {
 /**
  * `GET /stream/URI`: the mementos of an original as server-sent events, as archives answer.
  *
- * `decided` names every archive, and whether and why it is asked; `mementos` has mementos of one of
- * them; `archive` says what became of asking it; `done` is the end.
+ * `decided` lists every archive, whether and why it is queried; `mementos` has mementos of one of them;
+ * `archive` is the outcome of querying it; `done` is the end.
  *
  * @param onEnd called once when all archives have answered.
  */
@@ -115,24 +115,24 @@ function outcomeJson(outcome: Outcome): Record<string, unknown> {
   };
 }
 
-/** Mementos in short: nearly all URIs of an archive differ only in the datetime they contain. */
+/** Compact mementos: nearly all URIs of an archive differ only in the datetime they contain. */
 interface MementoChunk {
   /** URIs in which `{}` stands for the datetime of a memento. */
   readonly patterns: readonly string[];
-  /** A datetime of fourteen digits, the number of its pattern, and so on. */
+  /** Alternating: a datetime of fourteen digits, and the number of its pattern. */
   readonly rows: readonly number[];
 }
 
-/** Cuts mementos into parts that name the patterns they use. */
+/** Splits mementos into chunks that list the patterns they use. */
 export function* chunksOf(mementos: MementoList): Generator<MementoChunk, void, undefined> {
-  // TimeMaps may name a memento twice.
+  // TimeMaps may contain duplicates.
   const seen = new Set<string>();
   for (let start = 0; start < mementos.count; start += CHUNK) {
     const patterns = new Map<string, number>();
     const rows: number[] = [];
     for (let i = start; i < Math.min(mementos.count, start + CHUNK); i += 1) {
       const datetime = mementos.datetimeAt(i);
-      // A URI that has braces itself would be read as a pattern.
+      // A URI that contains braces would be read as a pattern.
       const uri = mementos.uriAt(i).replaceAll("{}", "%7B%7D");
       const size = seen.size;
       if (seen.add(`${datetime} ${uri}`).size === size) continue;
@@ -145,16 +145,16 @@ export function* chunksOf(mementos: MementoList): Generator<MementoChunk, void, 
   }
 }
 
-/** Events that a listener may be behind; one that is further behind is disconnected. */
+/** Maximum queue length of a listener; a slower one is disconnected. */
 const MAX_BEHIND = 10_000;
 
-const TOO_MANY: Problem = { status: 503, title: "Too busy", detail: "too many listen already" };
+const TOO_MANY: Problem = { status: 503, title: "Too busy", detail: "too many listeners" };
 
 /**
- * Sends what the aggregator does to all listeners, as server-sent events with MemGator's members. A
- * listener gets the events of the process that it is connected to.
+ * Sends the events of an aggregator to all listeners, as server-sent events with MemGator's members. A listener
+ * receives the events of the process that it is connected to.
  *
- * Costs nothing while nobody listens.
+ * Costs nothing without listeners.
  */
 export class Monitor implements SessionObserver {
   readonly #listeners = new Set<Readable>();
@@ -168,7 +168,7 @@ export class Monitor implements SessionObserver {
     return this.#listeners.size;
   }
 
-  /** A stream of events; 503 when too many listen already. */
+  /** A stream of events; 503 if there are too many listeners. */
   listen(): Reply {
     if (this.#listeners.size >= this.#maxListeners) return problemReply(TOO_MANY);
     const queue = eventQueue();
@@ -210,6 +210,6 @@ export class Monitor implements SessionObserver {
 /** `GET /monitor` */
 export function monitorReply(monitor: Monitor | undefined): Reply {
   if (monitor !== undefined) return monitor.listen();
-  const detail = "events are not sent here; the service is to be started with --monitor";
+  const detail = "events are disabled; start the service with --monitor";
   return problemReply({ status: 501, title: "Not implemented", detail });
 }

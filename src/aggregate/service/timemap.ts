@@ -21,18 +21,18 @@ import {
   textReply,
 } from "../../http/reply.ts";
 
-/** A request that archives were queried for, and what they have. */
+/** A lookup and its result. */
 export interface Found {
   readonly exchange: Exchange;
   readonly aggregation: Aggregation;
   readonly preferences: Preferences;
-  /** Of the path. */
+  /** Parameters in the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The requested moment, if there is one. */
+  /** The requested datetime, if there is one. */
   readonly datetime: number;
 }
 
-/** A TimeMap, or a page of one that is longer than `pageSize`; written as the client takes it. */
+/** A TimeMap, or a page of one that is longer than `pageSize`; generated as the client reads it. */
 export function timeMapReply(found: Found): Reply {
   const { base, request, options } = found.exchange;
   const { original, mementos } = found.aggregation;
@@ -58,7 +58,7 @@ export function timeMapReply(found: Found): Reply {
   };
 }
 
-/** A format that the path allows. */
+/** A format allowed in the path. */
 function formatOf({ params: { format = "link" } }: Found): TimeMapFormat {
   return format as TimeMapFormat;
 }
@@ -81,17 +81,17 @@ function documentOf({ exchange: { base }, aggregation }: Found): TimeMapDocument
   return { original, service: base, mementos };
 }
 
-/** The place of the memento closest to the requested moment. */
+/** Index of the memento closest to the requested datetime. */
 function closestOf({ aggregation: { mementos }, datetime }: Found): number {
   return mementos.closest(datetime);
 }
 
-/** Redirects to the memento closest to a moment, and names those around it (RFC 7089, 4.1). */
+/** Redirects to the memento closest to a datetime, and links to those around it (RFC 7089, 4.1). */
 export function timeGateReply(found: Found): Reply {
   return redirect(found, { Link: timeGateLinks(documentOf(found), closestOf(found)) });
 }
 
-/** Redirects to the memento closest to a moment. */
+/** Redirects to the memento closest to a datetime. */
 export function mementoReply(found: Found): Reply {
   return redirect(found);
 }
@@ -103,7 +103,7 @@ function redirect(found: Found, more: ReplyHeaders = {}): Reply {
   return { ...textReply("text/html; charset=utf-8", body, headers), status: 302 };
 }
 
-/** Describes the memento closest to a moment, and those around it. */
+/** Describes the memento closest to a datetime, and those around it. */
 export function detailsReply(found: Found): Reply {
   const format = formatOf(found);
   return {
@@ -113,7 +113,7 @@ export function detailsReply(found: Found): Reply {
   };
 }
 
-/** Counts mementos by archive and year, without the list of them. */
+/** Counts mementos by archive and year, without listing them. */
 export function summaryReply(found: Found): Reply {
   const { archives, mementos } = found.aggregation;
   const summary = summarizeTimeMap({ ...documentOf(found), mementos }, archives);
@@ -126,11 +126,11 @@ function mementosHeaders(found: Found): ReplyHeaders {
   return { ...aggregationHeaders(found), "X-Memento-Count": count };
 }
 
-/** The headers of a request that answers depend on, whether it has them or not. */
+/** Request headers that responses vary by, whether present or not. */
 const PREFERENCE_HEADERS = "prefer, x-memgator-archive-filter, x-mementomap-route";
 const DORMANT_SECONDS = 60;
 
-/** The headers of an answer that archives had a part in. */
+/** Headers of a response built from archives' answers. */
 export function aggregationHeaders({ exchange, aggregation, preferences }: Found): ReplyHeaders {
   const { route, options } = exchange;
   const { applied, wantsReasons } = preferences;
@@ -146,10 +146,9 @@ export function aggregationHeaders({ exchange, aggregation, preferences }: Found
 }
 
 /**
- * An answer that lacks an archive is not cached: the archive may be back at once. If the archive is
- * dormant, which lasts a minute at least, the answer is cached for that long. An answer without
- * mementos is not stored at all if archives are missing, if others may have one that were not queried, or if
- * no archive had a part in it.
+ * A response that lacks an archive is not cached: the archive may be back at once. If the archive is dormant, which
+ * lasts at least a minute, the response is cached for that long. A response without mementos is not stored at all if
+ * archives are missing, if skipped ones may have a memento, or if none was queried.
  */
 function freshness(aggregation: Aggregation, seconds: number): ReplyHeaders {
   const { outcomes, mementos, isWhole: isAll } = aggregation;
@@ -158,7 +157,7 @@ function freshness(aggregation: Aggregation, seconds: number): ReplyHeaders {
   if (!isAll && !isKnown) return { "Cache-Control": isNothing ? "no-store" : "no-cache" };
   if (isNothing && skippedArchives(aggregation).length > 0) return { "Cache-Control": "no-store" };
   const age = Math.max(0, ...outcomes.map(({ ageSeconds }) => ageSeconds));
-  // Caches count from `Age` on: an answer is fresh when it is sent, however old its parts are.
+  // Caches count from `Age`: a response is fresh when it is sent, however old its parts are.
   const maxAge = age + (isAll ? seconds : Math.min(seconds, DORMANT_SECONDS));
   return {
     "Cache-Control": `public, max-age=${maxAge}`,
@@ -166,14 +165,14 @@ function freshness(aggregation: Aggregation, seconds: number): ReplyHeaders {
   };
 }
 
-/** `loc;pending, ia;timeout`: the archives whose answer is missing from this one, or a part of it. */
+/** `loc;pending, ia;timeout`: the archives whose answers are missing or incomplete. */
 function missingHeader(aggregation: Aggregation): string {
   return missingArchives(aggregation)
     .map(({ archive, reason }) => `${headerToken(archive)};${reason}`)
     .join(", ");
 }
 
-/** `ia=in-map;hit;3, loc=not-in-map`: why each archive was asked, or was not, and what it said. */
+/** `ia=in-map;hit;3, loc=not-in-map`: why each archive was queried or skipped, and its answer. */
 function routeReasons({ decisions, outcomes }: Aggregation): string {
   const outcomeOf = new Map(outcomes.map((outcome) => [outcome.decision, outcome]));
   return decisions
@@ -185,16 +184,16 @@ function routeReasons({ decisions, outcomes }: Aggregation): string {
     .join(", ");
 }
 
-/** An id as it can stand in a header. */
+/** An id as a header token. */
 function headerToken(id: string): string {
   return /^[\w.:-]+$/.test(id) ? id : encodeURIComponent(id);
 }
 
 /**
- * A URI as it can stand in a header: what archives send may have any characters in it.
+ * A URI as a header value: those of archives may contain any characters.
  *
- * Those that are not ASCII are encoded as UTF-8, as browsers do; blanks, controls, quotes and angle
- * brackets too.
+ * Non-ASCII characters are encoded as UTF-8, as browsers do; whitespace, controls, quotes and angle brackets
+ * too.
  */
 export function headerUri(uri: string): string {
   return /^[!#-;=?-~]*$/.test(uri)
@@ -202,7 +201,7 @@ export function headerUri(uri: string): string {
     : uri.replaceAll(/[^!#-;=?-~]+/gu, (part) => encodeURIComponent(part));
 }
 
-/** Reasons for which an archive is not queried that do not tell that it has nothing. */
+/** Reasons for skipping an archive that may still have a memento. */
 const MAY_HAVE_IT: ReadonlySet<RouteReason> = new Set([
   "not-selected",
   "beyond-top-k",
@@ -214,17 +213,17 @@ function skippedArchives({ decisions }: Aggregation): Decision[] {
   return decisions.filter(({ reason }) => MAY_HAVE_IT.has(reason));
 }
 
-/** An archive whose answer is missing from an aggregation, or a part of it. */
+/** An archive whose answer is missing or incomplete. */
 interface MissingArchive {
   readonly archive: string;
   readonly name: string;
   /** A stable word: `pending`, `status-503`, or one of `FAILURE_REASONS`. */
   readonly reason: string;
-  /** What happened, for people. */
+  /** Description for people. */
   readonly detail: string;
 }
 
-/** The archives whose answer is missing: those that failed or have not answered yet, and dormant ones. */
+/** The archives whose answers are missing: those that failed or have not answered yet, and dormant ones. */
 function missingArchives({ decisions, outcomes }: Aggregation): MissingArchive[] {
   const failed = outcomes
     .filter((outcome) => !isWhole(outcome))
@@ -253,10 +252,10 @@ const LATE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The reply where there is no memento: 404 where archives say so, 502 or 504 where none of them answered. A TimeMap
- * says so in its count too, as MemGator's do.
+ * The reply without mementos: 404 if archives answered so, 502 or 504 if none of them answered. For a TimeMap the
+ * count says so too, as in MemGator.
  *
- * Where archives are missing the document names them, and caches must not keep it.
+ * If archives are missing, the document names them, and caches must not store it.
  */
 export function noMementoReply(found: Found): Reply {
   const { exchange, aggregation, preferences } = found;
@@ -286,7 +285,7 @@ function noMementoProblem({ exchange, aggregation, preferences }: Found): Proble
     return {
       status: 404,
       title: "Not found",
-      detail: `no archive that answered has a memento of this; without an answer: ${names}`,
+      detail: `no archive that answered has a memento of this; no answer from: ${names}`,
       members: { missing },
     };
   }
@@ -294,7 +293,7 @@ function noMementoProblem({ exchange, aggregation, preferences }: Found): Proble
   return {
     status: isLate ? 504 : 502,
     title: isLate ? "No archive answered in time" : "No archive answered",
-    detail: `whether there are mementos is not known: none of the archives that were to be asked answered: ${names}; ask again later`,
+    detail: `no archive answered: ${names}; retry later`,
     members: { missing },
     headers: isLate ? { "Retry-After": "2" } : {},
   };
@@ -304,7 +303,7 @@ function notCached(aggregation: Aggregation): Problem {
   return {
     status: 504,
     title: "Not cached",
-    detail: "there are no cached answers of archives for this",
+    detail: "there are no cached answers for this",
     members: { missing: missingArchives(aggregation) },
   };
 }

@@ -49,7 +49,7 @@ describe("readPreferences", () => {
 
   it.each([
     ["from=soon", /the preference from is "soon"; write YYYY/],
-    ["top-k=0", /whole number from 1 up/],
+    ["top-k=0", /an integer of at least 1/],
     ["min-likelihood=2", /a number from 0 to 1/],
     ["routing=perhaps", /write on or off/],
   ])("tells what is wrong with %s", (prefer, message) => {

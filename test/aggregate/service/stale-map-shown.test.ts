@@ -28,9 +28,9 @@ describe("a service whose archive has more than its map says", () => {
     expect(status).toBe("stale");
     expect(contradicted["kind"]).toBe("missing");
     expect(contradicted["since"]).toMatch(/^\d{4}-.*Z$/);
-    expect(contradicted["detail"]).toMatch(/ask the archive for a new one/);
+    expect(contradicted["detail"]).toMatch(/request a new one from the archive/);
     const page = await text(`${url}/about`, "text/html");
-    expect(page).toMatch(/answers say that its map misses .* such as org,new\)\/\d/);
+    expect(page).toMatch(/answers show that its map misses .* such as org,new\)\/\d/);
     expect(page).not.toContain("who=me");
     expect(await text(`${url}/about`)).toContain("its map misses all or nearly all of what");
     expect(await text(`${url}/health`)).toContain('"problem": "map-contradicted"');
