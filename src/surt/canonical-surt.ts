@@ -5,20 +5,22 @@ import { escapeOnce, escapeUnprintable, unescapeFully } from "./percent-encoding
 const NOTHING = "-";
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 const WEB_SCHEME = /https?:\/\//y;
-/** A host and its port, where a scheme is missing: no scheme has a dot and is followed by a number. */
+/** A host and port without a scheme: no scheme contains a dot and is followed by a number. */
 const HOST_AND_PORT = /^[A-Za-z][A-Za-z0-9+-]*\.[A-Za-z0-9+.-]*:\d+(?:[/?#]|$)/;
 const MAX_PORT = 65_535;
 
 /**
- * The SURT of any URI, by all the rules: the reference that the fast path must equal.
+ * The SURT of any URI, by all rules: the reference for the fast path, which must give equal results.
  *
  * Takes a byte string (char codes 0–255) and returns printable ASCII. Linear time; never throws.
  *
- * The rules are those of the Internet Archive's default canonicalisation, quirks included, because
- * a key is of use only if it equals the one in a CDX file. Two of them deserve a word:
- * - `dns:` and other URIs without a host stay as they are (`dns:example.com`). Java tools write
- *   `com,example)`, which no URI of a web page must share, and which has no path.
- * - `filedesc…` is the first line of an ARC file and is not a URI; it stays as it is.
+ * The rules are those of the Internet Archive's default canonicalization, quirks included, because a key must
+ * equal the
+ * one in a CDX file. Two special cases:
+ * - `dns:` and other URIs without a host are unchanged (`dns:example.com`). Java tools write `com,example)`,
+ * which would
+ *   collide with web pages and has no path.
+ * - `filedesc…` is the first line of an ARC file, not a URI, and is unchanged.
  */
 export function canonicalSurt(uri: string): string {
   if (uri === "") return NOTHING;
@@ -28,10 +30,10 @@ export function canonicalSurt(uri: string): string {
 }
 
 interface Parts {
-  /** As written, in upper or lower case. */
+  /** As written, in any case. */
   readonly scheme: string;
   readonly host: string;
-  /** Digits, or whatever else stood there; empty if there is none. */
+  /** Digits or invalid text; empty if there is none. */
   readonly port: string;
   readonly path: string;
   readonly query: string;
@@ -49,13 +51,13 @@ function surtOf({ scheme, host: rawHost, port, path: rawPath, query: rawQuery }:
   return `${escapedSite(reverseHost(host) + portText)})${tail === "" ? "/" : tail}`;
 }
 
-/** Escapes a `?` behind a colon, which would begin the query of a URI without a host, as in `urn:a?b)/`. */
+/** Escapes a `?` after a colon, which would begin the query of a URI without a host, as in `urn:a?b)/`. */
 function escapedSite(site: string): string {
   const colon = site.indexOf(":");
   return colon === -1 ? site : site.slice(0, colon) + site.slice(colon).replaceAll("?", "%3f");
 }
 
-/** Blanks around a URI, and line ends and tabs anywhere, come from copying and wrapping. */
+/** Removes blanks around a URI, and line ends and tabs within it, which come from copying and wrapping. */
 function withoutStrayBlanks(uri: string): string {
   let start = 0;
   let end = uri.length;
@@ -82,7 +84,7 @@ function parse(uri: string): Parts {
   const path = hasAuthority ? hierarchy.slice(2 + authority.length) : hierarchy;
   const { host, port } = parseAuthority(authority);
   if (host !== "" || !scheme.startsWith("http")) return { scheme, host, port, path, query };
-  // `http:example.com/a` and `http:///example.com/a` mean a host all the same.
+  // `http:example.com/a` and `http:///example.com/a` also contain a host.
   const hostAndPath = path.replace(/^\/+/, "");
   const hostOfPath = before(hostAndPath, "/");
   return {
@@ -94,7 +96,7 @@ function parse(uri: string): Parts {
   };
 }
 
-/** `http://https://example.com/` means the last of the two. */
+/** The offset of the last web scheme: `http://https://example.com/` is `https://example.com/`. */
 function lastWebScheme(uri: string): number {
   let last = 0;
   WEB_SCHEME.lastIndex = 0;
@@ -112,7 +114,7 @@ function parseAuthority(authority: string): { host: string; port: string } {
     return { host, port };
   }
   const host = before(address, ":");
-  // `::1` without brackets: a name of its own rather than an empty host with an odd port.
+  // `::1` without brackets is a name, not an empty host with an invalid port.
   if (host === "" && !/^:\d*$/.test(address)) return { host: address, port: "" };
   return { host, port: address.slice(host.length + 1) };
 }
@@ -128,7 +130,7 @@ function before(text: string, mark: string): string {
   return at === -1 ? text : text.slice(0, at);
 }
 
-/** A port that is not a number stays as text: another URI must not get this key. */
+/** A port that is not a number is kept as text, so that different URIs get different keys. */
 function canonicalPort(scheme: string, port: string): string {
   if (port === "") return "";
   const number = /^\d+$/.test(port) ? Number(port) : Infinity;
@@ -154,7 +156,7 @@ function canonicalQuery(rawQuery: string): string {
   return orderedQuery(escapeOnce(unescapeFully(rawQuery)).toLowerCase());
 }
 
-/** A query, escaped and in lower case, without session ids and in order. */
+/** Removes session ids from a query, which is escaped and in lower case, and sorts its parameters. */
 export function orderedQuery(query: string): string {
   return sortQuery(stripLastPair(STRIPPED_PARAMETERS.reduce(stripLastParameter, query)));
 }
@@ -162,8 +164,9 @@ export function orderedQuery(query: string): string {
 /**
  * Resolves `.` and `..` and removes empty segments, in linear time.
  *
- * An empty segment is a segment until the end: `/a//../b` is `/a/b`. A `..` with nothing before it
- * stays, as in every CDX file, and the next `..` takes it away. The result starts with a slash.
+ * Empty segments are removed last: `/a//../b` is `/a/b`. A leading `..` is kept, as in every CDX file, and
+ * removed by a
+ * following `..`. The result starts with a slash.
  */
 function normalizePath(path: string): string {
   const kept: string[] = [];
@@ -180,8 +183,8 @@ function normalizePath(path: string): string {
 }
 
 /**
- * Orders the parameters of a query by name, then by value; a name alone comes before the same name
- * with an empty value. Expects escaped ASCII, whose code unit order is byte order.
+ * Sorts the parameters of a query by name, then by value; a bare name precedes the same name with an empty value.
+ * Expects escaped ASCII, whose code unit order is byte order.
  */
 function sortQuery(query: string): string {
   return query.includes("&") ? query.split("&").sort(compareParameters).join("&") : query;
@@ -205,9 +208,10 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-// Session ids that web servers put into URLs, and that CDX keys leave out. The rules look for the
-// last id of each kind. They are written as backward scans, because the regular expressions they
-// come from take quadratic time on hostile input. All input is lower-case ASCII.
+// Session ids that web servers add to URLs and that CDX keys omit. Each rule removes the last id of its kind.
+// Backward
+// scans replace the original regular expressions, which take quadratic time on hostile input. All input is lower-case
+// ASCII.
 
 const ASPX = ".aspx";
 const ASP_NET_ID = /[0-9a-z]{24}\)/y;
@@ -241,7 +245,7 @@ function labelledSegmentEnd(path: string, at: number): number {
 }
 
 function stripLastSegment(path: string, segmentEnd: SegmentEnd): string {
-  // Both are kept up to date while `open` moves left, so that no candidate searches the rest again.
+  // Both are updated while `open` moves left, so that candidates do not scan the rest again.
   let nextAspx = path.length;
   let nextQuestion = path.length;
   let scanned = path.length;
@@ -274,7 +278,7 @@ function stripLastParameter(query: string, { name, letters, value }: StrippedPar
   return query;
 }
 
-/** `cfid=…&cftoken=…`, side by side and neither empty. */
+/** Removes `cfid=…&cftoken=…` if adjacent and not empty. */
 function stripLastPair(query: string): string {
   const [first, second] = STRIPPED_PAIR;
   const token = `&${second}=`;
@@ -294,7 +298,7 @@ function lastIndexBefore(text: string, part: string, at: number): number {
   return at === 0 ? -1 : text.lastIndexOf(part, at - 1);
 }
 
-/** What stands before the id stays as it is, `&` and all; the `&` after the id goes with it. */
+/** Removes an id and the `&` after it; the text before is unchanged, including `&`. */
 function cut(query: string, start: number, end: number): string {
   return query.slice(0, start) + query.slice(end + 1);
 }

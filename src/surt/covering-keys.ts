@@ -2,11 +2,11 @@ import { COMMA, copyRange, QUESTION, SLASH, STAR } from "../bytes/bytes.ts";
 import type { KeyOptions } from "./key.ts";
 import { Key } from "./lookup-key.ts";
 
-/** The forms of the keys that cover a key. Those with a `*` in place of more than the key itself are wildcards. */
+/** The forms of keys that cover a key. */
 export const FORM = {
   /** The key with its query: `com,example,www2)/a/b?x=1`. */
   exact: 0,
-  /** Without it: `com,example,www2)/a/b`. */
+  /** Without the query: `com,example,www2)/a/b`. */
   page: 1,
   /** `com,example,www2)/a/b?*`; only in maps with queries. */
   anyQuery: 2,
@@ -21,23 +21,24 @@ export const FORM = {
 } as const;
 export type Form = (typeof FORM)[keyof typeof FORM];
 
-/** No key covers what is asked for. */
+/** No key covers the queried key. */
 export const NONE = -1;
-/** Something must be loaded before that can be said. */
+/** Data must be loaded before the lookup can continue. */
 export const MISSING = -2;
 
-/** Is asked for keys. */
+/** Looks up keys in a map. */
 export interface Asker {
   /**
-   * What there is of the key of this form and of the folder or label with this number: a number that
-   * is not negative ends the walk, {@link NONE} goes on, {@link MISSING} stops it.
+   * Looks up the key of this form for the folder or label with this number. A number ≥ 0 is a match and ends the
+   * walk,
+   * {@link NONE} continues it, {@link MISSING} aborts it.
    */
   ask(key: Key, form: Form, index: number): number;
 }
 
 /**
- * Asks for the keys that cover a key, the most specific first, until one is there. The order and the
- * distances are normative: docs/format.md, "Lookup". They are written nowhere else.
+ * Looks up the keys that cover a key, most specific first, until one is found. The order and distances are normative:
+ * docs/format.md, "Lookup". This is their only implementation.
  *
  * For `com,example,www2)/a/b`:
  *
@@ -53,13 +54,15 @@ export interface Asker {
  * | `com,example,*` | 7 |
  * | `com,*)/a/b`, then `com,*` | 8 |
  *
- * With a query, the key as a whole comes first, at distance 0 too. In a map with queries,
- * `com,example,www2)/a/b?x=1` asks for itself, then at distance 1 for `com,example,www2)/a/b?*`, and not
- * for `com,example,www2)/a/b`, which is the page without a query. All that follow are one further than
- * above, and before each `X,*)/a/b?*` comes `X,*)/a/b?x=1`.
+ * With a query, the complete key comes first, also at distance 0. In a map with queries,
+ * `com,example,www2)/a/b?x=1` is
+ * followed by `com,example,www2)/a/b?*` at distance 1, and not by `com,example,www2)/a/b`, which is the page
+ * without a
+ * query. All further distances are one higher than above, and each `X,*)/a/b?*` is preceded by `X,*)/a/b?x=1`.
  *
- * Folders and labels that a mask of the key excludes are not asked for; bit 31 stands for all from
- * there on. `key.form`, `key.index` and `key.distance` tell which key was asked for last.
+ * Folders and labels excluded by a mask of the key are skipped; bit 31 represents all from 31 on. `key.form`,
+ * `key.index`
+ * and `key.distance` identify the last key queried.
  */
 export function coveringKeys(key: Key, queries: boolean, asker: Asker): number {
   key.readPath();
@@ -89,7 +92,7 @@ export function coveringKeys(key: Key, queries: boolean, asker: Asker): number {
       if (found === NONE && queries) found = askFor(key, FORM.spreadAnyQuery, label, asker);
       if (found !== NONE) return found;
     }
-    // The spread key of a top-level domain is as far up as its wildcard.
+    // The spread key of a top-level domain has the same distance as its wildcard.
     if (label > 0) key.distance++;
     if (!hasBit(key.hostsBelow, label)) continue;
     found = askFor(key, FORM.hostsBelow, label, asker);
@@ -104,7 +107,7 @@ function askFor(key: Key, form: Form, index: number, asker: Asker): number {
   return asker.ask(key, form, index);
 }
 
-/** Whether a mask of folders or labels has one. */
+/** Whether a mask includes a folder or label. */
 function hasBit(mask: number, index: number): boolean {
   return ((mask >>> (index < 31 ? index : 31)) & 1) !== 0;
 }
@@ -114,7 +117,7 @@ export function bitOf(index: number): number {
   return 1 << (index < 31 ? index : 31);
 }
 
-/** Writes the key that was asked for last to `target` at `at`; returns where it ends. */
+/** Writes the last key queried to `target` at `at`; returns its end. */
 export function writeCoveringKey(key: Key, target: Uint8Array, at: number): number {
   const { bytes, hostEnd, pageEnd, length, form, index, queries } = key;
   if (form === FORM.exact) return copyRange(bytes, 0, length, target, at);
@@ -138,36 +141,36 @@ function withStar(separator: number, target: Uint8Array, at: number): number {
   return at + 2;
 }
 
-/** A key to look for in a map. */
+/** A key to look up in a map. */
 export interface LookupKey {
   readonly key: string;
-  /** How far up from the URI the key is: 0 for the URI itself, 1 for all below it, and so on. */
+  /** How much broader the key is than the URI: 0 for the URI itself, 1 for everything below it, and so on. */
   readonly distance: number;
 }
 
 const decoder = new TextDecoder();
-/** Bytes that a key that covers another may have more than that. */
+/** Extra bytes that a covering key may need. */
 const MORE_BYTES = 8;
 let scratch = new Uint8Array(4096);
 
-/** The key that was asked for last, in bytes that are valid until another is asked for. */
+/** The last key queried, in bytes valid until the next call. */
 export function coveringKey(key: Key): Uint8Array {
   const room = key.length + MORE_BYTES;
   if (scratch.length < room) scratch = new Uint8Array(2 * room);
   return scratch.subarray(0, writeCoveringKey(key, scratch, 0));
 }
 
-/** The key that was asked for last. */
+/** The last key queried, as text. */
 export function coveringKeyText(key: Key): string {
   return decoder.decode(coveringKey(key));
 }
 
 /**
- * The keys that can answer for a SURT, most specific first; the first that a map holds decides. See
- * {@link coveringKeys} for their order.
+ * The keys that cover a SURT, most specific first; the first one in a map is the match. See {@link coveringKeys} for
+ * their order.
  *
- * `*` is never among the keys. A port belongs to its label, so that `com,example:8080)/` is not below `com,example,*`. Addresses
- * are treated as names. A SURT without a host, such as `dns:example.com`, has no key but itself.
+ * `*` is never among the keys. A port belongs to its label, so `com,example:8080)/` is not below `com,example,*`. IP
+ * addresses are treated as names. A SURT without a host, such as `dns:example.com`, is its only key.
  *
  * @example
  * ```ts

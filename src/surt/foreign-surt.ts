@@ -1,25 +1,24 @@
 import { byteString, COMMA, isDigit, OPEN_BRACKET } from "../bytes/bytes.ts";
 
-// SURTs as other tools write them.
+// SURTs in the dialects of other tools.
 
 /** `http://(com,example,www,:8080@user)/path` or parts of it: scheme, host and the rest. */
 const SURT = /^(?:([a-z][a-z0-9+.-]*):\/\/\()?([^)]*)\)(.*)$/is;
-/** A host with the port and the user that may follow it. An IPv6 address may lack its brackets. */
+/** A host with optional port and user. An IPv6 address may lack its brackets. */
 const HOST = /^(\[[^\]]*\]|[^:@]*)(:\d+)?(?:@.*)?$/s;
 
 const OPEN_PAREN = 0x28;
 const LOWER_W = 0x77;
 
-/** Whether a byte is one that no SURT of ours has: upper case, or not ASCII. */
+/** Whether a byte never occurs in a canonical SURT: upper case, or not ASCII. */
 export function isForeignByte(byte: number): boolean {
   return byte >= 0x80 || (byte >= 0x41 && byte <= 0x5a);
 }
 
 /**
- * Whether the host of a SURT is not as ours are: `http://(com,example)`, `[::1])`, `com,example,)`,
- * `com,example,www)`.
+ * Whether the host of a SURT is not canonical: `http://(com,example)`, `[::1])`, `com,example,)`, `com,example,www)`.
  *
- * @param hostEnd where its `)` is.
+ * @param hostEnd the offset of its `)`.
  */
 export function hasForeignHost(bytes: Uint8Array, start: number, hostEnd: number): boolean {
   for (let i = start; i < hostEnd; i++) {
@@ -33,8 +32,9 @@ export function hasForeignHost(bytes: Uint8Array, start: number, hostEnd: number
 }
 
 /**
- * The URI of a SURT in any dialect: with a scheme, as Heritrix has it, with a comma behind the
- * host, in upper case. Of it `surt()` makes one of ours. Linear time.
+ * Converts a SURT of any dialect to a URI: with a scheme, as in Heritrix, with a comma after the host, or in
+ * upper case.
+ * `surt()` of the URI is canonical. Linear time.
  */
 export function uriOfSurt(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const text = byteString(bytes, start, end);

@@ -5,8 +5,8 @@ const DECIMAL_ADDRESS = /^[1-9][0-9]*(?:\.[0-9]+){0,3}$/;
 const OCTAL_ADDRESS = /^0[0-7]*(?:\.[0-7]+){0,3}$/;
 
 /**
- * The canonical form of a host, still in its usual order: unescaped, IDNA, stray dots and a leading
- * `www`, `www2` removed, number forms of IPv4 written out. Empty when nothing is left of it.
+ * The canonical form of a host, not yet reversed: unescaped, IDNA, without stray dots and leading `www`, `www2`, with
+ * numeric IPv4 forms expanded. May be empty.
  */
 export function canonicalHost(rawHost: string): string {
   const host = trimDots(toAscii(unescapeFully(rawHost))).replaceAll("..", ".");
@@ -17,15 +17,15 @@ export function canonicalHost(rawHost: string): string {
     .replace(/^www\d*\./, "");
 }
 
-/** Labels in reverse, as a SURT has them. An IPv4 address is reversed too. */
+/** Reverses the labels, as in a SURT; also those of an IPv4 address. */
 export function reverseHost(host: string): string {
   return host.split(".").reverse().join(",");
 }
 
 function toAscii(bytes: string): string {
   if (isAscii(bytes)) return bytes;
-  // IDNA forbids U+FFFD. Without it in the input, each one in the output marks bad UTF-8, which is
-  // left out, as in every CDX file.
+  // IDNA forbids U+FFFD. If the input has none, each one in the output marks invalid UTF-8, which is
+  // removed, as in every CDX file.
   if (bytes.includes(REPLACEMENT_CHARACTER_UTF8)) return bytes;
   const text = new TextDecoder("utf-8", { ignoreBOM: true })
     .decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))
@@ -41,7 +41,7 @@ function trimDots(host: string): string {
   return host.slice(start, end);
 }
 
-/** IPv4 in the forms that `inet_aton` reads, except hexadecimal; undefined for all else. */
+/** Parses the IPv4 forms of `inet_aton`, except hexadecimal; undefined for anything else. */
 function canonicalAddress(host: string): string | undefined {
   if (/^[0-9]+$/.test(host)) return dotted(lowest32Bits(host));
   if (!DECIMAL_ADDRESS.test(host) && !OCTAL_ADDRESS.test(host)) return undefined;
@@ -57,7 +57,7 @@ function canonicalAddress(host: string): string | undefined {
   return dotted(value);
 }
 
-/** Of a number of any length: tools that read such a host as one number keep its lowest bits. */
+/** The lowest 32 bits of a number of any length, as in tools that read such a host as one number. */
 function lowest32Bits(digits: string): number {
   let value = 0;
   for (let i = 0; i < digits.length; i++) {
@@ -74,10 +74,10 @@ function dotted(address: number): string {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 0xff).join(".");
 }
 
-// Internationalised host names as CDX files have them: IDNA 2003 (RFC 3490 with nameprep,
-// RFC 3491), where `ß` is `ss`. The URL class of today's platforms follows UTS 46 and would give
-// other keys. Nameprep is frozen at Unicode 3.2. Characters that came later are folded and
-// normalised here by the platform's Unicode: only their compatibility forms come out otherwise.
+// Internationalized host names as in CDX files: IDNA 2003 (RFC 3490 with nameprep,
+// RFC 3491), where `ß` is `ss`. The URL class follows UTS 46 and would give different keys. Nameprep is frozen at
+// Unicode 3.2; later characters are
+// folded and normalized by the platform's Unicode version, which only affects their compatibility forms.
 
 const MAX_LABEL = 63;
 const LABEL_SEPARATOR = /[.\u3002\uff0e\uff61]/;
@@ -100,8 +100,8 @@ const RIGHT_TO_LEFT =
 const LEFT_TO_RIGHT = /[\p{L}\p{Mc}\p{Nl}]/u;
 
 /**
- * The ASCII form of a host name, or undefined where IDNA forbids a label: one that is empty, too
- * long, mixes writing directions, or has a prohibited character.
+ * The ASCII form of a host name, or undefined if IDNA forbids a label because it is empty, too long, mixes writing
+ * directions, or has a prohibited character.
  */
 function hostToAscii(host: string): string | undefined {
   if (host === "") return "";
@@ -121,8 +121,7 @@ function labelToAscii(label: string): string | undefined {
   const prepared = isAscii(label) ? label : nameprep(label);
   if (prepared === undefined) return undefined;
   if (isAscii(prepared)) return fits(prepared) ? prepared : undefined;
-  // A label has at least one digit or letter of output for each character, so that longer ones
-  // need no encoding to be refused.
+  // Punycode has at least one letter or digit per character, so longer labels can be rejected unencoded.
   if (prepared.startsWith("xn--") || prepared.length > 2 * MAX_LABEL) return undefined;
   const ascii = `xn--${encodePunycode(prepared)}`;
   return fits(ascii) ? ascii : undefined;
@@ -155,7 +154,7 @@ function foldCase(character: string): string {
 }
 
 function fold(character: string): string {
-  // The one letter whose capital belongs to another letter.
+  // Dotless i: its capital is that of another letter.
   if (character === "\u0131") return character;
   return character.toLowerCase().toUpperCase().toLowerCase();
 }
@@ -178,7 +177,7 @@ const DAMP = 700;
 const INITIAL_BIAS = 72;
 const INITIAL_N = 0x80;
 
-/** The punycode of a text, without the `xn--`. Quadratic time: for labels, not for long texts. */
+/** Punycode without the `xn--`. Quadratic time: for labels, not for long texts. */
 function encodePunycode(text: string): string {
   const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   const basic = codePoints.filter((codePoint) => codePoint < INITIAL_N);
@@ -221,7 +220,7 @@ function variableLengthInteger(delta: number, bias: number): string {
   }
 }
 
-/** 0–25 are letters, 26–35 are figures. */
+/** 0–25 are letters, 26–35 are digits. */
 function digit(value: number): string {
   return String.fromCharCode(value < 26 ? value + 0x61 : value - 26 + 0x30);
 }

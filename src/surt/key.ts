@@ -7,36 +7,38 @@ const BLANK_OR_CONTROL = /[\u0000-\u0020\u007f]/g;
 const START_OF_OTHER_LINES = /^[!@"{]/;
 // oxlint-disable-next-line no-control-regex -- all of ASCII
 const NOT_ASCII = /[^\u0000-\u007f]+/gu;
-/** What a host of ours never has; see {@link safeHost}. */
+/** Never matches a canonical host; see {@link safeHost}. */
 const UNSAFE_IN_HOST = /^,|,$|[A-Z)/]/;
 
 const encoder = new TextEncoder();
 
-/** Stands for a host that is missing. */
+/** Replaces a missing host. */
 const NO_HOST = "-";
 
-/** What the keys of a map are like. */
+/** The form of the keys of a map. */
 export interface KeyOptions {
-  /** Whether keys have queries; `fields.queries` of the headers of a map. */
+  /** Whether keys include queries; `fields.queries` of the map headers. */
   readonly queries?: boolean | undefined;
 }
 
-/** What ends the key of a page with any query, or none: `com,cnn)/a?*`. */
+/** The end of a key for a page with any query, or none: `com,cnn)/a?*`. */
 export const ANY_QUERY = "?*";
 
 /**
  * The key of a SURT: all of its host and path (an HxPx key), and its query in a map with queries.
  *
- * - The query goes, or at least one without text, and so do trailing slashes of the path, except the
- *   root's: `com,cnn)` is `com,cnn)/`.
- * - A key never holds a blank or a control character, because blanks separate the fields of a map:
- *   they are percent-encoded. {@link surt} yields none, but a SURT from elsewhere may.
- * - `*` becomes `%2a`: in a key it is always a wildcard. The page `http://a.com/b/*` would else have
- *   the key that means all pages below `/b`.
- * - A `!`, `@`, `"` or `{` at the start is percent-encoded: such a line would be a header or JSON.
+ * - Queries are removed, in a map with queries only empty ones. Trailing slashes of the path are removed, except the
+ *   root's: `com,cnn)` becomes `com,cnn)/`.
+ * - Blanks and control characters are percent-encoded, because blanks separate the fields of a map. {@link surt}
+ * yields
+ *   none, but a SURT of another tool may.
+ * - `*` becomes `%2a`: in a key it is always a wildcard. Otherwise the page `http://a.com/b/*` would have the key
+ * of all
+ *   pages below `/b`.
+ * - A leading `!`, `@`, `"` or `{` is percent-encoded: the line would be a header or JSON.
  * - A key is ASCII: other characters are percent-encoded as UTF-8.
- * - A host is in lower case and has no `)` or `/`, nor a comma at its start
- *   or end, which are percent-encoded, too. SURTs of other tools may.
+ * - The host is in lower case. `)` and `/` in it, and commas at its start or end, are percent-encoded; SURTs of other
+ *   tools may have them.
  *
  * Linear time; never throws.
  */
@@ -64,11 +66,11 @@ export function uriKey(uri: string): string {
 }
 
 /**
- * Writes the key of the SURT in `source[start..end)` to `target` at `at`, and returns where it ends.
- * Gives the bytes of `surtKey()`.
+ * Writes the key of the SURT in `source[start..end)` to `target` at `at`, and returns its end. The result equals
+ * `surtKey()`.
  *
- * @throws MementoMapError `MM_LIMIT` when the key does not fit; three times the length of the SURT
- * plus 1 is always enough.
+ * @throws MementoMapError `MM_LIMIT` if the key does not fit; three times the length of the SURT plus 1 always
+ * suffices.
  */
 export function surtKeyBytes(
   source: Uint8Array,
@@ -85,7 +87,7 @@ export function surtKeyBytes(
   return writeAscii("key", surtKey(asciiSurt(source, start, end), options), target, at);
 }
 
-/** A SURT as text, with bytes that are not ASCII percent-encoded, as `surtKey()` encodes characters. */
+/** A SURT as text, with non-ASCII bytes percent-encoded, like the characters in `surtKey()`. */
 export function asciiSurt(source: Uint8Array, start: number, end: number): string {
   return byteString(source, start, end).replace(
     /[\u0080-\u00ff]/g,
@@ -93,7 +95,7 @@ export function asciiSurt(source: Uint8Array, start: number, end: number): strin
   );
 }
 
-/** Whether a SURT or key has a query, or `?*` in place of one. */
+/** Whether a SURT or key has a query or `?*`. */
 export function hasQuery(surt: string): boolean {
   return queryStart(surt) < surt.length;
 }
@@ -104,7 +106,7 @@ export function isSpreadKey(key: string): boolean {
   return star >= 0 && key.indexOf(")") === star + 2;
 }
 
-/** The index of the `)` that ends the host, or -1 for keys that have none, as `mailto:a@b.com`. */
+/** The index of the `)` that ends the host, or -1 for keys without a host, such as `mailto:a@b.com`. */
 export function hostEnd(key: string): number {
   const end = key.indexOf(")/");
   if (end !== -1) return end;
@@ -114,7 +116,7 @@ export function hostEnd(key: string): number {
 function queryStart(surt: string): number {
   const first = surt.indexOf("?");
   if (first === -1) return surt.length;
-  // A host may hold a `?` that was percent-encoded, an opaque URI a `)/` in its query.
+  // A host may contain a `?` that was percent-encoded; an opaque URI may contain `)/` in its query.
   const end = surt.indexOf(")/");
   if (first > end || surt.slice(0, first).includes(":")) return first;
   const next = surt.indexOf("?", end);
@@ -125,9 +127,9 @@ function withoutTrailingSlashes(key: string): string {
   let end = key.length;
   while (end > 0 && key.charCodeAt(end - 1) === 0x2f) end--;
   const trimmed = key.slice(0, end);
-  // Without a host there is no path: `dns:a/` is not `dns:a`.
+  // Without a host the slash is significant: `dns:a/` is not `dns:a`.
   if (!trimmed.includes(")")) return key;
-  // Only the root of a host keeps its slash: a path may end in `)` too.
+  // Only the root of a host keeps its slash; a path may also end in `)`.
   return trimmed.endsWith(")") && hostEnd(trimmed) === end - 1 ? `${trimmed}/` : trimmed;
 }
 
@@ -142,7 +144,7 @@ function escaped(text: string): string {
     .replaceAll("*", "%2a");
 }
 
-/** Writes the host of a key so that it ends at the first `)` and has no path in it. */
+/** Escapes the host of a key so that it ends at the first `)` and contains no path. */
 function safeHost(key: string): string {
   const end = hostEnd(key);
   if (end === -1) return key;
@@ -164,7 +166,7 @@ function withoutOuterCommas(host: string): string {
   return "%2c".repeat(start) + host.slice(start, end) + "%2c".repeat(host.length - end);
 }
 
-/** Percent-encodes all of a text, as UTF-8. */
+/** Percent-encodes a whole text as UTF-8. */
 export function escapeUtf8(characters: string): string {
   return Array.from(encoder.encode(characters), (byte) => `%${byte.toString(16)}`).join("");
 }

@@ -13,58 +13,59 @@ import { keyEndInSurt } from "./plain-key.ts";
 import { afterPlainHost, plainKeyBytes, writePlainHost, writePlainPath } from "./uri-to-surt.ts";
 
 const encoder = new TextEncoder();
-/** Behind the key, for readers that take four bytes at a time and for the ends of wider keys. */
+/** Padding after the key, for reading four bytes at a time and for the suffixes of covering keys. */
 const SPARE_BYTES = 16;
-/** Bytes of a URI for each of its code units, at most. */
+/** Max UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_PER_CODE_UNIT = 3;
 const NOT_READ = -1;
 
 /**
- * The key that is looked up, in bytes and taken apart. Make one and use it for one lookup after the
- * other: nothing is allocated for plain URIs and SURTs.
+ * A lookup key in bytes, split into its parts. Reuse one instance for all lookups: nothing is allocated for plain
+ * URIs
+ * and SURTs.
  *
  *     com,example,www2)/a/b?x=1
  *        ^       ^    ^           labelEnds; the last is hostEnd
  *                      ^ ^ ^      folderEnds; the last is pageEnd
  *                               ^ length
  *
- * The path of a plain URI is read when it is first asked for: most lookups end at a host that a map
- * does not have. Until then, the bytes of the URI must not change.
+ * The path of a plain URI is read lazily, because most lookups end at a host that is not in the map. Until then, the
+ * bytes of the URI must not change.
  */
 export class Key {
-  /** The key is `bytes[0, length)`. There are some bytes to spare behind it. */
+  /** The key is `bytes[0, length)`, followed by padding. */
   bytes: Uint8Array = new Uint8Array(4096);
   view: DataView = new DataView(this.bytes.buffer);
-  /** Where the key ends, with its query. Valid behind {@link readPath}. */
+  /** The end of the key with its query. Valid after {@link readPath}. */
   length = 0;
-  /** Where the `)` behind the host is; -1 for a key without a host, such as `dns:example.com`. */
+  /** The offset of the `)` after the host; -1 for a key without a host, such as `dns:example.com`. */
   hostEnd = -1;
-  /** Where the page ends: the key without its query. Valid behind {@link readPath}. */
+  /** The end of the page, i.e. the key without its query. Valid after {@link readPath}. */
   pageEnd = 0;
-  /** By depth, where each folder ends; `)` is that of depth 0. Valid behind {@link readPath}. */
+  /** The end of each folder by depth; depth 0 ends after `)`. Valid after {@link readPath}. */
   folderEnds: Int32Array = new Int32Array(64);
-  /** Segments of the path. Valid behind {@link readPath}. */
+  /** The number of path segments. Valid after {@link readPath}. */
   depth = 0;
-  /** Where each label of the host ends, the widest first. Valid behind {@link readLabels}. */
+  /** The end of each host label, top-level domain first. Valid after {@link readLabels}. */
   labelEnds: Int32Array = new Int32Array(32);
 
-  /** How far above the key the one is that was asked for last. */
+  /** The distance of the last key queried. */
   distance = 0;
-  /** Which form of key that is, and of which folder or label. */
+  /** The form of the last key queried, and the number of its folder or label. */
   form = 0;
   index = 0;
-  /** Whether that was in a map with queries. */
+  /** Whether the map includes queries. */
   queries = false;
 
-  /** For sources: which wider keys may exist, and what they found out about the host. */
+  /** For sources: masks of the covering keys that may exist, and a cached result for the host. */
   below = -1;
   spreads = -1;
   hostsBelow = -1;
   host = -1;
-  /** The hash of the host, and that of the page; 0 until it is known. */
+  /** The hashes of the host and the page; 0 until computed. */
   hostHash = 0;
   pageHash = 0;
-  /** What was read only to have it in the cache. */
+  /** A sink for reads that only warm the CPU cache. */
   touched = 0;
 
   #labelCount = NOT_READ;
@@ -76,7 +77,7 @@ export class Key {
   #end = 0;
   #text: Uint8Array = new Uint8Array(0);
 
-  /** Takes the key of a URI; without `queries`, without its query. */
+  /** Sets the key of a URI; the query is included only with `queries`. */
   ofUriText(uri: string, queries: boolean): this {
     const room = MAX_BYTES_PER_CODE_UNIT * uri.length;
     if (this.#text.length < room) this.#text = new Uint8Array(2 * room);
@@ -84,7 +85,7 @@ export class Key {
     return this.ofUri(this.#text, 0, written, queries);
   }
 
-  /** Takes the key of the URI in `bytes[start, end)`. */
+  /** Sets the key of the URI in `bytes[start, end)`. */
   ofUri(bytes: Uint8Array, start: number, end: number, queries: boolean): this {
     this.#reset(queries);
     this.#reserve(end - start);
@@ -92,20 +93,20 @@ export class Key {
     this.#start = start;
     this.#end = end;
     const hostEnd = writePlainHost(bytes, start, end, this.bytes, 0);
-    if (hostEnd < 0) return this.#ofOddUri();
+    if (hostEnd < 0) return this.#ofUnusualUri();
     this.hostEnd = hostEnd - 1;
     this.#path = afterPlainHost();
     this.#isPathRead = false;
     return this;
   }
 
-  /** Takes the key of a SURT. */
+  /** Sets the key of a SURT. */
   ofSurtText(surt: string, queries: boolean): this {
     const bytes = encoder.encode(surt);
     return this.ofSurt(bytes, 0, bytes.length, queries);
   }
 
-  /** Takes the key of the SURT in `bytes[start, end)`. */
+  /** Sets the key of the SURT in `bytes[start, end)`. */
   ofSurt(bytes: Uint8Array, start: number, end: number, queries: boolean): this {
     this.#reset(queries);
     const keyEnd = keyEndInSurt(bytes, start, end, queries);
@@ -115,18 +116,18 @@ export class Key {
     return this.#split(keyEnd - start);
   }
 
-  /** Reads the path and the query, unless that was done. */
+  /** Reads the path and query, if not done yet. */
   readPath(): void {
     if (this.#isPathRead) return;
     this.#isPathRead = true;
     const at = this.hostEnd + 1;
     const kind = plainKeyBytes(this.#readsQueries);
     const end = writePlainPath(this.#uri, this.#path, this.#end, this.bytes, at, kind);
-    if (end < 0) this.#ofOddUri();
+    if (end < 0) this.#ofUnusualUri();
     else this.#splitPath(end);
   }
 
-  /** Reads the labels of the host; returns how many there are. */
+  /** Reads the labels of the host; returns their number. */
   readLabels(): number {
     if (this.#labelCount !== NOT_READ) return this.#labelCount;
     const { bytes, hostEnd } = this;
@@ -140,7 +141,7 @@ export class Key {
     return count;
   }
 
-  /** Another one with the same key, for lookups that have to wait. */
+  /** A copy of the key, for lookups that have to wait. */
   copy(): Key {
     this.readPath();
     const copy = new Key();
@@ -164,19 +165,19 @@ export class Key {
     this.distance = 0;
   }
 
-  #ofOddUri(): this {
+  #ofUnusualUri(): this {
     const surt = canonicalSurt(byteString(this.#uri, this.#start, this.#end));
     return this.#take(surtKey(surt, { queries: this.#readsQueries }));
   }
 
-  /** Takes a key, which is ASCII. */
+  /** Sets the key from ASCII text. */
   #take(key: string): this {
     this.#reserve(key.length);
     for (let i = 0; i < key.length; i++) this.bytes[i] = key.charCodeAt(i);
     return this.#split(key.length);
   }
 
-  /** Takes the key in `bytes[0, length)` apart. */
+  /** Splits the key in `bytes[0, length)` into its parts. */
   #split(length: number): this {
     this.hostEnd = hostEndOf(this.bytes, length);
     if (this.hostEnd >= 0) {
@@ -196,11 +197,11 @@ export class Key {
     folderEnds[0] = hostEnd + 1;
     let depth = 0;
     let at = hostEnd + 2;
-    // The slash of a home page leads to no segment.
+    // A home page has no segments.
     if (at < length && bytes[at] !== QUESTION) {
       for (; at < length; at++) {
         const byte = bytes[at];
-        // A slash or a question mark, which differ in this bit.
+        // Matches a slash or a question mark, which differ in this bit.
         if ((byte | 0x10) !== QUESTION) continue;
         if (byte === QUESTION) break;
         if (++depth === folderEnds.length) this.folderEnds = folderEnds = doubled(folderEnds);
@@ -214,7 +215,7 @@ export class Key {
     this.length = length;
   }
 
-  /** Makes room for the key of an input of this many bytes. */
+  /** Reserves room for the key of an input of this many bytes. */
   #reserve(inputBytes: number): void {
     const room = MAX_BYTES_PER_CODE_UNIT * inputBytes + SPARE_BYTES;
     if (this.bytes.length >= room) return;
@@ -224,7 +225,10 @@ export class Key {
   }
 }
 
-/** Where the `)` behind the host is, or -1. What has a scheme, as `urn:a?b)/c`, may have one in its query. */
+/**
+ * The offset of the `)` after the host, or -1. A URI with a scheme, such as `urn:a?b)/c`, may have `)` in its
+ * query.
+ */
 export function hostEndOf(bytes: Uint8Array, length: number): number {
   let hasColon = false;
   for (let at = 0; at < length; at++) {

@@ -1,4 +1,4 @@
-// Everything here works on byte strings: strings whose char codes are bytes (0–255).
+// All functions work on byte strings: strings whose char codes are bytes (0–255).
 
 import { hexValue, PERCENT } from "../bytes/bytes.ts";
 
@@ -7,8 +7,9 @@ const CHUNK = 8192;
 /**
  * Decodes percent escapes until none is left, so that `%2541` becomes `A`.
  *
- * Decoding again and again would take quadratic time. Escapes never overlap, so the order of
- * decoding does not matter, and one pass that looks back after each byte gives the same result.
+ * Repeated decoding would take quadratic time. Escapes never overlap, so the order of decoding does not matter,
+ * and one
+ * pass that looks back after each byte gives the same result.
  */
 export function unescapeFully(bytes: string): string {
   if (!bytes.includes("%")) return bytes;
@@ -32,13 +33,13 @@ export function unescapeFully(bytes: string): string {
   return text;
 }
 
-/** Escapes blanks, control characters, bytes beyond ASCII, `#` and `%`, in lower case. */
+/** Escapes blanks, control characters, non-ASCII bytes, `#` and `%`, in lower case. */
 export function escapeOnce(bytes: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
   return bytes.replace(/[\u0000-\u0020\u007f-\u00ff#%]/g, escapeByte);
 }
 
-/** Escapes blanks, control characters and bytes beyond ASCII, and keeps existing escapes. */
+/** Escapes blanks, control characters and non-ASCII bytes, and keeps existing escapes. */
 export function escapeUnprintable(bytes: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
   return bytes.replace(/[\u0000-\u0020\u007f-\u00ff]/g, escapeByte);

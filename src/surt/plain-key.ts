@@ -1,8 +1,8 @@
 import { CLOSE_PAREN, COMMA, DELETE, QUESTION, QUOTE, SLASH, SPACE, STAR } from "../bytes/bytes.ts";
 
-// Keys that need no closer look, found in one pass: nearly all. What is no such key may be one all the same.
+// A one-pass check for plain keys, nearly all of them. Other keys may still be valid and need the full rules.
 
-/** What needs no closer look in a label of a host, in a path, and in a query. */
+/** Plain bytes of host labels, queries and paths. */
 const HOST = bytesOf((byte) => /[a-z\d_.:-]/.test(String.fromCharCode(byte)));
 const QUERY = bytesOf((byte) => byte > SPACE && byte < DELETE && byte !== STAR);
 const PATH = bytesOf((byte) => QUERY[byte] === 1 && byte !== QUESTION && byte !== QUOTE);
@@ -11,7 +11,7 @@ function bytesOf(isMember: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (isMember(byte) ? 1 : 0));
 }
 
-/** The `)` of a key that is plain up to there and the `/` behind, or the `*` of `com,a,*`; -1 otherwise. */
+/** The offset of `)` if the key is plain up to the following `/`, or of `*` in `com,a,*`; -1 otherwise. */
 export function plainHostEnd(bytes: Uint8Array, start: number, end: number): number {
   let labelStart = start;
   let at = start;
@@ -26,7 +26,7 @@ export function plainHostEnd(bytes: Uint8Array, start: number, end: number): num
   }
 }
 
-/** The end of a key whose path begins at `start` and is known to be plain before `from`; -1 where it is not plain. */
+/** The end of a key whose path begins at `start` and is plain before `from`; -1 if the rest is not plain. */
 export function plainPathEnd(bytes: Uint8Array, start: number, from: number, end: number): number {
   let at = from;
   while (at < end && PATH[bytes[at]] === 1) at++;
@@ -35,8 +35,9 @@ export function plainPathEnd(bytes: Uint8Array, start: number, from: number, end
 }
 
 /**
- * Where the key ends, for a SURT whose first bytes are its key as they stand; nearly all are. -1 where
- * `surtKey()` may change a byte: use `surtKeyBytes` then.
+ * The end of the key in a SURT that begins with its key unchanged, as nearly all do. Returns -1 if `surtKey()`
+ * may change
+ * a byte: use `surtKeyBytes` then.
  */
 export function keyEndInSurt(
   bytes: Uint8Array,

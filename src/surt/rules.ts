@@ -1,20 +1,21 @@
 /**
- * What makes a SURT canonical beyond its form: the one list of what is left out. All ways from a URI to a
- * key read it. Whoever changes it raises the version, and adds vectors to test/surt/surt-vectors.test.ts.
+ * The query parameters removed by canonicalization: the only list, used by all conversions from URI to key. When you
+ * change it, raise the version and add vectors to test/surt/surt-vectors.test.ts.
  */
 
 /**
- * The name of these rules in the headers of maps (`canonicalization`). Maps that name others, or a later
- * version, may hold a page under a key that is not looked for here: where they have none, nothing is known.
+ * The name of these rules in map headers (`canonicalization`). Maps with other rules, or a later version, may
+ * hold a page
+ * under a key that is not looked up here: a miss in them means unknown, not absent.
  */
 const RULES = "surt";
 const RULES_VERSION = 1;
 
-/** A parameter of queries that is left out: the last one whose name ends like this. */
+/** A query parameter to remove: the last one whose name ends like this. */
 export interface StrippedParameter {
   /** In lower case. */
   readonly name: string;
-  /** Letters between the name and the `=`, which differ from site to site. */
+  /** The number of site-specific letters between the name and `=`. */
   readonly letters: number;
   /** The value, up to the next parameter. */
   readonly value: RegExp;
@@ -23,8 +24,7 @@ export interface StrippedParameter {
 const SESSION_ID = /[0-9a-z]{32}(?=&|$)/y;
 
 /**
- * Session ids of Java, PHP, of sites that write a bare `sid`, and of ASP, as CDX files have them; in the
- * order in which they are looked for.
+ * Session ids of Java, PHP, sites with a bare `sid`, and ASP, as in CDX files; in the order of removal.
  */
 export const STRIPPED_PARAMETERS: readonly StrippedParameter[] = [
   { name: "jsessionid", letters: 0, value: SESSION_ID },
@@ -33,12 +33,12 @@ export const STRIPPED_PARAMETERS: readonly StrippedParameter[] = [
   { name: "aspsessionid", letters: 8, value: /[a-z]{24}(?=&|$)/y },
 ];
 
-/** Parameters of ColdFusion that are left out where they stand side by side and are not empty. */
+/** ColdFusion parameters, removed if adjacent and not empty. */
 export const STRIPPED_PAIR: readonly [string, string] = ["cfid", "cftoken"];
 
-/** Whether the headers of a map name rules by which a page that it holds has the key that is looked for. */
+/** Whether a map uses canonicalization rules under which a lookup finds every page that it holds. */
 export function areKnownRules(canonicalization: unknown): boolean {
-  // Maps made of keys of an index, and maps that say nothing, are believed: that is what there is.
+  // Maps with the keys of an index, and maps that state no rules, are trusted.
   return [undefined, RULES, "index", `${RULES}/${RULES_VERSION}`].includes(
     canonicalization as string | undefined,
   );

@@ -1,22 +1,24 @@
 import { MementoMapError, quote } from "../errors.ts";
 import { ANY_QUERY, escapeUtf8, hasQuery, hostEnd, type KeyOptions, surtKey } from "./key.ts";
 
-/** What no key of this tool has but as a wildcard, or at its end. */
+/** Characters that keys of this tool have only in wildcards, or at the end of the host. */
 // oxlint-disable-next-line no-control-regex -- all of ASCII
 const FOREIGN = /[*)]|[^\u0000-\u007f]/u;
 // oxlint-disable-next-line no-control-regex -- all of ASCII
 const NOT_ASCII = /[^\u0000-\u007f]+/gu;
 const ESCAPED_BYTES = /(?:%[89a-f][0-9a-f])+/g;
-/** What only keys have that the authors' tool writes otherwise. */
+/** Matches keys that the authors' tool may write differently. */
 const MAY_DIFFER = /%2a|%[89a-f][0-9a-f]/;
-/** A host without a name, with an empty label at an end, or with a character that is escaped in hosts. */
+/** A host that is empty, has an empty label at an end, or an unescaped `)` or `/`. */
 const UNPUBLISHED_HOST = /^,|,$|^$|[)/]/;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The key of a map of the authors' tool (oduwsdl/MementoMap) as it is written here. That tool takes
- * keys from an index as they are: `com,cnn)` is a home page, characters that are not ASCII are not escaped,
- * nor is a `*` within a label or a segment. Of this no other part of lookups, merging and packing knows.
+ * Converts a key of the authors' tool (oduwsdl/MementoMap) to the spelling of this tool. The authors' tool copies
+ * keys
+ * from an index unchanged: `com,cnn)` is a home page, and neither non-ASCII characters nor a `*` within a label
+ * or segment
+ * are escaped. The rest of lookup, merging and packing is unaware of this.
  */
 export function ownSpelling(key: string, { queries = false }: KeyOptions = {}): string {
   if (!FOREIGN.test(key)) return key;
@@ -31,8 +33,7 @@ export function ownSpelling(key: string, { queries = false }: KeyOptions = {}): 
 }
 
 /**
- * The key of a page that lookups ask for by which they find a row with this key: in a map without queries, a
- * key with a query is found by its page.
+ * The lookup key that finds a row with this key: in a map without queries, a key with a query is found by its page.
  */
 export function askedKey(key: string, options: KeyOptions = {}): string {
   const own = ownSpelling(key, options);
@@ -41,8 +42,8 @@ export function askedKey(key: string, options: KeyOptions = {}): string {
 }
 
 /**
- * Refuses a key that only unpublished versions of this tool wrote, such as `com,a,)/` or `com,a)b)/`: lookups
- * would take its host to be another.
+ * Rejects a key that only unpublished versions of this tool wrote, such as `com,a,)/` or `com,a)b)/`: lookups would
+ * misread its host.
  *
  * @throws MM_BAD_KEY, without a position
  */
@@ -55,7 +56,7 @@ export function refuseUnpublished(key: string): void {
   if (!isUnpublished) return;
   throw new MementoMapError(
     "MM_BAD_KEY",
-    `key ${quote(key)} is written in a way that no published tool writes; make the map again from its index`,
+    `key ${quote(key)} is not valid: only unpublished versions wrote such keys; regenerate the map from its index`,
   );
 }
 
@@ -64,15 +65,16 @@ function isBareHome(key: string): boolean {
   return key.indexOf(")") === key.length - 1 && key.length > 1 && !key.endsWith(",*)");
 }
 
-/** Whether a part of a key is a label or a segment as a whole. */
+/** Whether a range of a key is a complete label or segment. */
 function isWhole(key: string, start: number, end: number): boolean {
   const startsOne = start === 0 || ",/".includes(key.charAt(start - 1));
   return startsOne && (end === key.length || ",/)?".includes(key.charAt(end)));
 }
 
 /**
- * A key as the authors' tool may have written it instead, for sources that find a key by its bytes; none for
- * nearly all keys but home pages. The inverse of {@link ownSpelling}.
+ * The alternative spellings of a key by the authors' tool, for sources that find keys by their bytes; usually
+ * none, except
+ * for home pages. The inverse of {@link ownSpelling}.
  */
 export function foreignSpellings(key: string, options: KeyOptions = {}): string[] {
   const isHome = key.endsWith(")/") && isBareHome(key.slice(0, -1));
@@ -82,7 +84,7 @@ export function foreignSpellings(key: string, options: KeyOptions = {}): string[
     .filter((one) => one !== key && ownSpelling(one, options) === key);
 }
 
-/** A key, and that with stars and with characters that are not escaped. */
+/** The key, and its variants with unescaped stars and characters. */
 function withRawForms(key: string): string[] {
   if (!MAY_DIFFER.test(key)) return [key];
   const starred = key.replace(/%2a/g, (escaped: string, at: number) =>
@@ -98,7 +100,7 @@ function withRawCharacters(key: string): string {
         Uint8Array.from(escaped.slice(1).split("%"), (hex) => parseInt(hex, 16)),
       );
     } catch {
-      // Not UTF-8, which no map has.
+      // Not valid UTF-8, so no map has it unescaped.
       return escaped;
     }
   });

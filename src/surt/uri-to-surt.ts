@@ -17,10 +17,10 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * The SURT of a URI as CDX files have it: `http://www.example.com/a?b=1` is `com,example)/a?b=1`.
+ * The SURT of a URI as in CDX files: `http://www.example.com/a?b=1` becomes `com,example)/a?b=1`.
  *
- * Takes any string and never throws; an empty one gives `-`, as in CDX files. The result is
- * printable ASCII without blanks. Linear time.
+ * Accepts any string and never throws; an empty one gives `-`, as in CDX files. The result is printable ASCII without
+ * blanks. Linear time.
  *
  * @example
  * ```ts
@@ -42,14 +42,15 @@ export function surt(uri: string): string {
 }
 
 /**
- * Writes the SURT of the URI in `source[start..end)` to `target` at `at`, and returns where it ends.
+ * Writes the SURT of the URI in `source[start..end)` to `target` at `at`, and returns its end.
  *
- * Gives the bytes of `surt()` for UTF-8. Bytes that are not UTF-8 are percent-encoded in paths and
- * queries, and left out of host names. The SURT is printable ASCII, and rarely longer than the URI;
- * three times its length plus 64 bytes is enough for all but contrived host names. `source` and
- * `target` may not overlap. Ordinary web addresses take one pass and no allocation.
+ * For UTF-8 the result equals `surt()`. Invalid UTF-8 is percent-encoded in paths and queries, and removed from host
+ * names. The SURT is printable ASCII and rarely longer than the URI; three times its length plus 64 bytes
+ * suffices for all
+ * but contrived host names. `source` and `target` must not overlap. Ordinary web addresses take one pass and no
+ * allocation.
  *
- * @throws MementoMapError `MM_LIMIT` when the SURT does not fit; what follows `at` is then undefined.
+ * @throws MementoMapError `MM_LIMIT` if the SURT does not fit; the contents of `target` from `at` are then undefined.
  */
 export function surtBytes(
   source: Uint8Array,
@@ -64,16 +65,16 @@ export function surtBytes(
   return writeAscii("SURT", canonicalSurt(byteString(source, start, end)), target, at);
 }
 
-/** Room enough for the SURT of a URI of so many bytes: percent-encoding makes three bytes of one at most. */
+/** A sufficient buffer size for the SURT of a URI: percent-encoding at most triples its length. */
 export function surtRoom(uriBytes: number): number {
   return 4 * uriBytes + 1024;
 }
 
 /**
- * Writes ASCII text to `target` at `at`, and returns where it ends.
+ * Writes ASCII text to `target` at `at`, and returns its end.
  *
- * @param what it is, for the error
- * @throws MementoMapError `MM_LIMIT` when it does not fit
+ * @param what the kind of text, for the error
+ * @throws MementoMapError `MM_LIMIT` if it does not fit.
  */
 export function writeAscii(what: string, text: string, target: Uint8Array, at: number): number {
   if (at + text.length > target.length) {
@@ -91,14 +92,14 @@ const OPEN = 0x28;
 const DOT = 0x2e;
 const W = 0x77;
 
-/** What is not plain: the caller takes the way that knows all the rules. */
+/** Not a plain URI: the caller falls back to the full rules. */
 const NOT_PLAIN = -1;
 
-// Each table maps a byte to what is written for it, or to 0 where it needs a closer look.
+// Each table maps a byte to its output byte, or to 0 if it needs further checks.
 const HOST_BYTES = lowerCaseTable(/[A-Za-z0-9_.-]/);
 const PATH_BYTES = lowerCaseTable(/[!-~]/, "#%/?");
 const QUERY_BYTES = lowerCaseTable(/[!-~]/, "#%");
-/** In keys a star is a wildcard, and else an escape. */
+/** In keys, `*` is a wildcard, so it must be escaped otherwise. */
 const STAR_FREE_PATH_BYTES = lowerCaseTable(/[!-~]/, "#%/?*");
 const STAR_FREE_QUERY_BYTES = lowerCaseTable(/[!-~]/, "#%*");
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => hexValue(byte));
@@ -111,7 +112,7 @@ function lowerCaseTable(accepted: RegExp, except: string = ""): Uint8Array {
   });
 }
 
-/** What is written as it is, in paths and in queries; without the latter queries are left out. */
+/** Plain bytes in paths and queries; without `query`, queries are omitted. */
 export interface PlainBytes {
   readonly path: Uint8Array;
   readonly query: Uint8Array | undefined;
@@ -121,18 +122,19 @@ const PLAIN_SURT: PlainBytes = { path: PATH_BYTES, query: QUERY_BYTES };
 const PLAIN_QUERY_KEY: PlainBytes = { path: STAR_FREE_PATH_BYTES, query: STAR_FREE_QUERY_BYTES };
 const PLAIN_KEY: PlainBytes = { path: STAR_FREE_PATH_BYTES, query: undefined };
 
-/** What a key is written of: the SURT of a URI with its query, or without. */
+/** The plain bytes of a key with or without its query. */
 export function plainKeyBytes(hasQueries: boolean): PlainBytes {
   return hasQueries ? PLAIN_QUERY_KEY : PLAIN_KEY;
 }
 
 /**
- * The SURT, or the key, of an ordinary web address, which nearly all of them are: `http` or `https`, a
- * host name in ASCII without a port, no `//` or dot segments. One pass.
+ * Writes the SURT or key of an ordinary web address, as nearly all are: `http` or `https`, an ASCII host name
+ * without a
+ * port, no `//` or dot segments. One pass.
  *
- * Writes to `target` at `at` and returns where the SURT ends. Returns -1 for any other URI, or when the
- * target has less room than the URI has bytes; then what was written is of no use. It is never longer
- * than the URI.
+ * Writes to `target` at `at` and returns the end, which is never beyond the length of the URI. Returns -1 for any
+ * other
+ * URI, or if the target has less room than the URI has bytes; the output is then undefined.
  */
 export function writePlainUri(
   source: Uint8Array,
@@ -147,7 +149,7 @@ export function writePlainUri(
   return writePlainPath(source, pathStart, end, target, pathAt, plainBytes);
 }
 
-/** Where the path of the URI begins of which {@link writePlainHost} wrote the host last. */
+/** The start of the path in the URI last passed to {@link writePlainHost}. */
 let pathStart = 0;
 
 export function afterPlainHost(): number {
@@ -155,8 +157,9 @@ export function afterPlainHost(): number {
 }
 
 /**
- * Writes the host of an ordinary web address, and the `)` behind it, as {@link writePlainUri} does; returns
- * where it ends, or -1. {@link writePlainPath} goes on from {@link afterPlainHost}.
+ * Writes the host of an ordinary web address and the `)` after it, like {@link writePlainUri}; returns the end,
+ * or -1.
+ * {@link writePlainPath} continues from {@link afterPlainHost}.
  */
 export function writePlainHost(
   source: Uint8Array,
@@ -176,7 +179,7 @@ export function writePlainHost(
   return to + 1;
 }
 
-/** Where the host begins of a URI that starts with `http://` or `https://`; -1 for another. */
+/** The start of the host in a URI with `http://` or `https://`; -1 for others. */
 export function webHostStart(source: Uint8Array, start: number, end: number): number {
   const isHttp =
     source[start] === H &&
@@ -190,7 +193,10 @@ export function webHostStart(source: Uint8Array, start: number, end: number): nu
   return isWeb && colon + 3 < end ? colon + 3 : NOT_PLAIN;
 }
 
-/** Refuses empty labels, ports, and hosts that could be an address: those whose last label is a number. */
+/**
+ * The end of the host, or -1 for empty labels, ports, and possible IP addresses (the last label starts with a
+ * digit).
+ */
 function endOfHost(source: Uint8Array, start: number, end: number): number {
   let labelStart = start;
   let at = start;
@@ -233,7 +239,7 @@ function writeHost(
   return to;
 }
 
-/** Writes the path of an ordinary web address, and its query unless that is left out; returns where it ends, or -1. */
+/** Writes the path of an ordinary web address, and its query unless omitted; returns the end, or -1. */
 export function writePlainPath(
   source: Uint8Array,
   start: number,
@@ -249,7 +255,7 @@ export function writePlainPath(
     const byte = source[from];
     const plain = pathBytes[byte];
     if (plain !== 0) {
-      // A segment that starts with a dot may be a dot segment, one with `(` a session id.
+      // A leading dot may begin a dot segment, `(` a session id.
       if ((plain === DOT || plain === OPEN) && target[to - 1] === SLASH) return NOT_PLAIN;
       target[to++] = plain;
       from++;
@@ -308,7 +314,7 @@ function writeQuery(
   return to === at + 1 ? at : orderQuery(target, at, to);
 }
 
-/** Leaves out the session ids of the query in `bytes[start, end)`, and orders it; returns where it ends. */
+/** Removes session ids from the query in `bytes[start, end)` and sorts it; returns the end. */
 function orderQuery(bytes: Uint8Array, start: number, end: number): number {
   const written = byteString(bytes, start + 1, end);
   const query = orderedQuery(written);
@@ -316,7 +322,7 @@ function orderQuery(bytes: Uint8Array, start: number, end: number): number {
   return query === "" ? start : writeAscii("query", query, bytes, start + 1);
 }
 
-/** Writes an escape in lower case, or what it stands for if that is a plain byte. */
+/** Writes an escape in lower case, or the decoded byte if it is plain. */
 function writeEscape(
   source: Uint8Array,
   from: number,
