@@ -4,30 +4,30 @@ import { isDigit, SLASH, writeDecimal, ZERO } from "../bytes/bytes.ts";
 /** How a count relates to the true number: no suffix, `+`, `-`, `~`. */
 export type Bound = "exact" | "atLeast" | "atMost" | "about";
 
-/** A stated number of things. `value` is an integer from 0 to 2^53-1. */
+/** A count with its bound. `value` is an integer from 0 to 2^53-1. */
 export interface Count {
   readonly value: number;
   readonly bound: Bound;
 }
 
-/** What a map states about a key. A member that is absent is unknown, which is not zero. */
+/** The frequency of a key. A missing member means unknown, not zero. */
 export interface Frequency {
   readonly mementos?: Count;
   readonly originals?: Count;
 }
 
-/** By bound, the suffix of a count. Their places are the bits of bounds below. */
+/** Bounds and their suffixes. The indexes are the bits defined below. */
 const BOUNDS: readonly Bound[] = ["exact", "atLeast", "atMost", "about"];
 const SUFFIXES: readonly string[] = ["", "+", "-", "~"];
 
 const GRAMMAR = /^(?:(\d+)([+\-~]?))?(?:\/(?:(\d+)([+\-~]?))?)?$/;
 
 /**
- * Reads `[mementos][/[originals]]`, each count with an optional `+`, `-` or `~`.
+ * Parses `[mementos][/[originals]]`, each count with an optional `+`, `-` or `~`.
  *
- * `200/` reads as `200`; `/` as present with both counts unknown.
+ * `200/` equals `200`; `/` means present with both counts unknown.
  *
- * @throws MementoMapError `MM_BAD_FREQUENCY` on any other text, and on counts above 2^53-1.
+ * @throws MementoMapError `MM_BAD_FREQUENCY` for any other text, and for counts above 2^53-1.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function parseFrequency(text: string): Frequency {
   return frequencyOf(mementos, originals);
 }
 
-/** As `parseFrequency`, with `undefined` for text that is not a frequency. */
+/** Like `parseFrequency`, but returns `undefined` for invalid text. */
 export function tryParseFrequency(text: string): Frequency | undefined {
   try {
     return parseFrequency(text);
@@ -64,7 +64,7 @@ export function tryParseFrequency(text: string): Frequency | undefined {
 }
 
 /**
- * Writes the shortest text that reads back as the same frequency.
+ * Formats a frequency as the shortest text that parses to the same frequency.
  *
  * @throws MementoMapError `MM_BAD_FREQUENCY` if a count is not an integer from 0 to 2^53-1.
  */
@@ -75,10 +75,11 @@ export function formatFrequency(frequency: Frequency): string {
 }
 
 /**
- * Adds what two rows state, so that the sum claims no more than both together do.
+ * Adds the frequencies of two rows, without overstating the sum.
  *
- * Commutative and associative. Unknown and known make "at least" the known part, and stay unknown
- * while the known part is 0: `0+` would read as absent. A sum above 2^53-1 is "at least" that.
+ * Commutative and associative. Unknown plus known is "at least" the known part, or unknown if that is 0, because
+ * `0+` would
+ * mean absent. A sum above 2^53-1 is "at least" that.
  */
 export function addFrequencies(a: Frequency, b: Frequency): Frequency {
   const sum = new FrequencySum();
@@ -94,7 +95,7 @@ function frequencyOf(mementos: Count | undefined, originals: Count | undefined):
   };
 }
 
-/** Whether a request may be routed here: the memento count is not 0. Unknown counts are present. */
+/** Whether the memento count is not 0. Unknown counts are present. */
 export function isPresent(frequency: Frequency): boolean {
   return frequency.mementos === undefined || frequency.mementos.value !== 0;
 }
@@ -121,7 +122,7 @@ function formatCount(count: Count): string {
   return `${count.value}${SUFFIXES[BOUNDS.indexOf(count.bound)]}`;
 }
 
-/** The number of mementos that a frequency begins with, bounds left out; 0 if it states none. */
+/** The memento count of a frequency, without its bound; 0 if there is none. */
 export function frequencyCount(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
   for (let at = start; at < end && isDigit(bytes[at]); at++) count = count * 10 + bytes[at] - 0x30;
@@ -131,12 +132,12 @@ export function frequencyCount(bytes: Uint8Array, start: number, end: number): n
 /** The longest text of a frequency: two counts of 16 digits, their suffixes, and the slash. */
 export const MAX_FREQUENCY_BYTES = 35;
 
-// Bounds as bits, so that the bound of a sum is the `|` of its parts: `+` | `-` is `~`.
+// Bounds as bits, so that the bound of a sum is the bitwise OR of its parts: `+` | `-` is `~`.
 const EXACT = 0;
 const AT_LEAST = 1;
 const AT_MOST = 2;
 const ABOUT = AT_LEAST | AT_MOST;
-/** Something unknown was added. It adds 0 and makes the known part a lower bound. */
+/** An unknown count: it adds 0 and makes the known part a lower bound. */
 const UNKNOWN = 4 | AT_LEAST;
 
 const SUFFIX_BYTES: Readonly<Uint8Array> = Uint8Array.of(0, 0x2b, 0x2d, 0x7e);
@@ -144,8 +145,9 @@ const SUFFIX_BYTES: Readonly<Uint8Array> = Uint8Array.of(0, 0x2b, 0x2d, 0x7e);
 const DECODER = new TextDecoder();
 
 /**
- * A running sum of frequencies, for loops over many rows: reads and writes bytes and allocates
- * nothing. Bounds join, unknown counts make "at least", and a sum above 2^53-1 is "at least" that.
+ * A running sum of frequencies, for loops over many rows: reads and writes bytes without allocation. Bounds are
+ * combined,
+ * unknown counts make "at least", and a sum above 2^53-1 is "at least" that.
  */
 export class FrequencySum {
   #isEmpty = true;
@@ -154,12 +156,12 @@ export class FrequencySum {
   #originals = 0;
   #originalBits = UNKNOWN;
 
-  /** Whether nothing was added since the start or the last reset. An empty sum reads as `0`. */
+  /** Whether nothing was added since creation or the last reset. An empty sum is `0`. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
 
-  /** Whether the memento count is other than 0. Unknown counts are present. */
+  /** Whether the memento count is not 0. Unknown counts are present. */
   get isPresent(): boolean {
     return this.#mementos !== 0 || (this.#mementoBits & UNKNOWN) === UNKNOWN;
   }
@@ -170,9 +172,9 @@ export class FrequencySum {
   }
 
   /**
-   * Adds the frequency written in `bytes` from `start` to `end`.
+   * Adds the frequency in `bytes[start, end)`.
    *
-   * @throws MementoMapError `MM_BAD_FREQUENCY` as `parseFrequency`.
+   * @throws MementoMapError `MM_BAD_FREQUENCY` like `parseFrequency`.
    */
   addBytes(bytes: Uint8Array, start: number, end: number): void {
     const value = readDigits(bytes, start, end);
@@ -180,7 +182,7 @@ export class FrequencySum {
     else this.#addGeneral(bytes, start, end);
   }
 
-  /** Adds an exact number of mementos; that of originals is unknown. */
+  /** Adds an exact memento count with an unknown count of originals. */
   addInteger(mementos: number): void {
     this.#addState(mementos, EXACT, 0, UNKNOWN);
   }
@@ -207,7 +209,7 @@ export class FrequencySum {
   }
 
   /**
-   * Writes the text of the sum, as `formatFrequency` does, and returns the offset after it.
+   * Writes the sum as text, like `formatFrequency`, and returns the offset after it.
    *
    * @throws MementoMapError `MM_LIMIT` unless `MAX_FREQUENCY_BYTES` are free at `at`.
    */
@@ -266,7 +268,7 @@ export class FrequencySum {
     const originalBits = bitsOfText(bytes, originalsStart, end);
     const originals = readCountBytes(bytes, originalsStart, end, originalBits);
     if (mementos < 0 || originals < 0 || start >= end) {
-      // Whatever is wrong, the strict reader names it.
+      // The strict parser throws the specific error.
       this.add(parseFrequency(DECODER.decode(bytes.subarray(start, end))));
       return;
     }
@@ -275,8 +277,8 @@ export class FrequencySum {
 }
 
 /**
- * Whether the frequency written in `bytes` from `start` to `end` says absent: its memento count is
- * 0, whatever its bound and whatever it says of originals. Text that is not a frequency is not zero.
+ * Whether the frequency in `bytes[start, end)` means absent: its memento count is 0, with any bound and any count of
+ * originals. Text that is not a frequency is not zero.
  */
 export function frequencyIsZero(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;
@@ -286,7 +288,7 @@ export function frequencyIsZero(bytes: Uint8Array, start: number, end: number): 
   return at === end || bytes[at] === SLASH;
 }
 
-/** The integer from `start` to `end`, or -1 if there is none or it is above 2^53-1. */
+/** The integer in `bytes[start, end)`, or -1 if there is none or it is above 2^53-1. */
 function readDigits(bytes: Uint8Array, start: number, end: number): number {
   if (start >= end) return -1;
   let value = 0;
@@ -299,7 +301,7 @@ function readDigits(bytes: Uint8Array, start: number, end: number): number {
   return value;
 }
 
-/** The value of a count with its suffix; 0 for one that is unknown; -1 for what is not a count. */
+/** The value of a count with its suffix; 0 if unknown, -1 if invalid. */
 function readCountBytes(bytes: Uint8Array, start: number, end: number, bits: number): number {
   if (bits === UNKNOWN) return 0;
   return readDigits(bytes, start, bits === EXACT ? end : end - 1);
@@ -319,7 +321,7 @@ function bitsOf(count: Count | undefined): number {
   return count === undefined ? UNKNOWN : BOUNDS.indexOf(count.bound);
 }
 
-/** The bits a count brings into a sum. No count is below 0, so "at most" says nothing of a 0. */
+/** The bits that a count adds to a sum. No count is below 0, so "at most 0" is exactly 0. */
 function addedBits(value: number, bits: number): number {
   return value === 0 ? bits & ~AT_MOST : bits;
 }

@@ -18,20 +18,19 @@ import type { SourceLines } from "../bytes/byte-source.ts";
 import { parseFrequency } from "./frequency.ts";
 import { parseRecord, skipBlanks } from "./record.ts";
 
-/** What the `page` member of `!meta` says. */
+/** The `page` member of `!meta`. */
 export interface PageMark {
   readonly number: number;
   readonly of: number;
-  /** The first and last key of the page; none on an empty page. */
+  /** The first and last key of the page; missing on an empty page. */
   readonly first?: string;
   readonly last?: string;
 }
 
 /**
- * Reads what a header says about pages; undefined for a map that is whole. A part is
- * a page that does not say which keys it has.
+ * Reads the page mark of the headers; undefined for a complete map. A part is a page without a stated key range.
  *
- * @throws MM_BAD_HEADER when it makes no sense.
+ * @throws MM_BAD_HEADER if it is invalid.
  */
 export function pageMark(headers: UkvsHeaders, source: string): PageMark | undefined {
   const mark = headers.meta["page"] ?? headers.meta["part"];
@@ -53,8 +52,8 @@ export function pageMark(headers: UkvsHeaders, source: string): PageMark | undef
 }
 
 /**
- * The same headers with a mark, in a `!meta` of its own, which says that the rows are those of one range of
- * keys of a map, made apart from the others: the keys from `from` on and before `to`.
+ * Adds a separate `!meta` which marks the rows as one key range of a map, generated separately: the keys from `from`
+ * (inclusive) to `to` (exclusive).
  */
 export function withPartMark(
   headers: UkvsHeaders,
@@ -68,7 +67,7 @@ export function withPartMark(
   return headers.with({ name: "meta", value: { part } });
 }
 
-/** The same headers, of the whole map, without `!size`. A `!meta` that says nothing else goes. */
+/** The headers of the complete map: without page mark and `!size`. A `!meta` that becomes empty is removed. */
 export function withoutPageMark(headers: UkvsHeaders): UkvsHeaders {
   return new UkvsHeaders(headers.list.flatMap(withoutPageMember));
 }
@@ -82,9 +81,9 @@ function withoutPageMember(header: Header): Header[] {
 }
 
 /**
- * The headers of a map that is to be read as a whole: without the mark of a page, and without `!size`.
+ * The headers of a map to be read as a whole, without page mark and `!size`.
  *
- * @throws MM_PAGE when it is one page of several; MM_BAD_HEADER.
+ * @throws MM_PAGE if it is one page of several; MM_BAD_HEADER.
  */
 export function wholeMapHeaders(headers: UkvsHeaders, source: string): UkvsHeaders {
   const mark = pageMark(headers, source);
@@ -99,8 +98,9 @@ export function wholeMapHeaders(headers: UkvsHeaders, source: string): UkvsHeade
 const encoder = new TextEncoder();
 
 /**
- * The keys that a page of a map can speak of: those from its first to its last. Nothing comes before
- * the first page, and nothing after the last.
+ * The keys covered by a page of a map, from its first to its last key. The first page is open at the start, the
+ * last page
+ * at the end.
  */
 export class PageRange {
   readonly mark: PageMark;
@@ -117,7 +117,7 @@ export class PageRange {
     this.#last = mark.number === mark.of ? undefined : encoder.encode(mark.last);
   }
 
-  /** The range of a page; undefined for a whole map, even if it has only one page. */
+  /** The range of a page; undefined for a complete map, even if marked as its only page. */
   static of(headers: UkvsHeaders, source: string): PageRange | undefined {
     const mark = pageMark(headers, source);
     return mark === undefined || mark.of === 1 ? undefined : new PageRange(mark, source);
@@ -133,7 +133,7 @@ export class PageRange {
     return isLater ? 1 : 0;
   }
 
-  /** @throws MM_PAGE when a row for the key may be on another page. */
+  /** @throws MM_PAGE if a row for the key may be on another page. */
   require(key: Uint8Array): void {
     if (this.place(key) !== 0) throw this.refusal(new TextDecoder().decode(key));
   }
@@ -142,30 +142,31 @@ export class PageRange {
     const { number, of, first = "-", last = "-" } = this.mark;
     return new MementoMapError(
       "MM_PAGE",
-      `this is page ${number} of ${of}, with the keys from ${quote(first)} to ${quote(last)}; it cannot answer for ${quote(key)}: merge the pages first`,
+      `this is page ${number} of ${of}, with the keys from ${quote(first)} to ${quote(last)}; the key ${quote(key)} is on another page: merge the pages first`,
       { position: { source: this.#source } },
     );
   }
 }
 
-/** The headers of a map, and where its records start. */
+/** The headers of a map and the start of its records. */
 export interface MapHead {
   readonly headers: UkvsHeaders;
-  /** Where the last header line ends; `!size` counts from here. */
+  /** The end of the last header line; `!size` counts from here. */
   readonly bodyOffset: number;
-  /** The offset of the first line that is not a header and not blank; the size when there is none. */
+  /** The offset of the first line that is neither a header nor blank; the file size if there is none. */
   readonly recordsOffset: number;
-  /** The number of that line, counted from 1. */
+  /** The number of that line, starting at 1. */
   readonly recordsLine: number;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the headers of a map, which are its first lines, and looks at the first row.
+ * Reads the headers of a map, which are its first lines, and checks the first row.
  *
- * @throws MM_BAD_HEADER, with its line, for a header that cannot be read; MM_BAD_INPUT, MM_BAD_LINE
- *   and MM_BAD_FREQUENCY when the first row is not that of a map.
+ * @throws MM_BAD_HEADER, with its line, for an invalid header; MM_BAD_INPUT, MM_BAD_LINE and MM_BAD_FREQUENCY if
+ * the first
+ *   row is not that of a map.
  */
 export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Promise<MapHead> {
   const head = new HeadReader(lines.source.name);
@@ -182,7 +183,7 @@ export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Pro
   return head.finish(offset);
 }
 
-/** As `readMapHead`, for a map in memory. */
+/** Like `readMapHead`, for a map in memory. */
 export function mapHeadOf(bytes: Uint8Array, source: string): MapHead {
   const head = new HeadReader(source);
   const offset = head.takeLines(bytes);
@@ -196,19 +197,19 @@ export class HeadReader {
   #line = 1;
   #bodyOffset = 0;
   #firstRow: Uint8Array | undefined;
-  /** Bytes that {@link takeLines} took. */
+  /** Bytes read by {@link takeLines}. */
   #taken = 0;
 
   constructor(source: string) {
     this.#source = source;
   }
 
-  /** Header lines and blank ones taken so far. */
+  /** The number of header and blank lines read so far. */
   get lines(): number {
     return this.#line - 1;
   }
 
-  /** Takes the next lines of the map, whole ones; returns how many bytes come before its rows. */
+  /** Reads the next complete lines of the map; returns the number of bytes before its rows. */
   takeLines(bytes: Uint8Array): number {
     let at = this.#taken === 0 ? markLength(bytes) : 0;
     while (at < bytes.length) {
@@ -221,7 +222,7 @@ export class HeadReader {
     return at;
   }
 
-  /** Takes a line, behind which comes that at `next`; says whether headers may follow. */
+  /** Reads a line; the following line starts at `next`. Returns whether more headers may follow. */
   take(bytes: Uint8Array, start: number, end: number, next: number): boolean {
     if (skipBlanks(bytes, start, end) < end) {
       if (!startsHeader(bytes[start])) {
@@ -237,13 +238,13 @@ export class HeadReader {
     return true;
   }
 
-  /** The headers that were taken, and how many bytes come before the rows at least. */
+  /** The headers read so far, and the offset of the body. */
   headers(): Pick<MapHead, "headers" | "bodyOffset"> {
     const headers = located({ source: this.#source }, () => new UkvsHeaders(this.#list));
     return { headers, bodyOffset: this.#bodyOffset };
   }
 
-  /** What was taken, and the first row looked at. */
+  /** Returns the head, after checking the first row. */
   finish(recordsOffset: number): MapHead {
     const { headers } = this.headers();
     const row = this.#firstRow;
@@ -256,7 +257,7 @@ export class HeadReader {
   }
 }
 
-/** @throws MM_BAD_LINE for what is not UTF-8 */
+/** @throws MM_BAD_LINE for invalid UTF-8. */
 export function textOfLine(bytes: Uint8Array, start: number, end: number): string {
   try {
     return decoder.decode(bytes.subarray(start, end));
@@ -268,7 +269,7 @@ export function textOfLine(bytes: Uint8Array, start: number, end: number): strin
 }
 
 /**
- * Refuses a map of `size` bytes that is shorter than it states, or holds no record without stating so.
+ * Rejects a map of `size` bytes that is shorter than its `!size`, or has no records and no `!size` to confirm it.
  *
  * @throws MM_CUT, MM_EMPTY.
  */
@@ -279,12 +280,13 @@ export function refuseCut(head: MapHead, size: number, source: string): void {
 }
 
 /**
- * Refuses what is not a map by its first row: lists, anything named by mistake.
+ * Rejects files whose first row is not that of a map, such as lists.
  *
- * A lookup searches a map without reading it whole, and would say "absent" of everything. Files that
- * name their fields say what they are, and `refuseForeignFile` knows files of other kinds.
+ * A lookup does not read the whole map, and would report everything as absent. Files with `!fields` are not
+ * checked, and
+ * `refuseForeignFile` detects other formats.
  *
- * @throws MM_BAD_LINE and MM_BAD_FREQUENCY for what is not a row of a map
+ * @throws MM_BAD_LINE and MM_BAD_FREQUENCY for an invalid row.
  */
 function checkFirstRow(row: Uint8Array, headers: UkvsHeaders): void {
   const line = textOfLine(row, 0, row.length);
@@ -293,7 +295,7 @@ function checkFirstRow(row: Uint8Array, headers: UkvsHeaders): void {
   if (frequency !== undefined) parseFrequency(frequency);
 }
 
-/** When a map says that its index last changed, in milliseconds since 1970; undefined: it does not say. */
+/** The time of the last change of the index (`updated_at`), in milliseconds since 1970; undefined if not stated. */
 export function updatedAtOf({ meta }: UkvsHeaders): number | undefined {
   const { updated_at: stated } = meta;
   const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;

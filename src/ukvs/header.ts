@@ -24,28 +24,28 @@ export interface Header {
 export interface Fields {
   readonly keys: readonly string[];
   readonly values: readonly string[];
-  /** Whether the keys of a map have queries, so that one without is the page without a query. */
+  /** Whether the keys of a map include queries, so that a key without one is the page without a query. */
   readonly queries?: boolean | undefined;
 }
 
-/** The columns of a file that does not name them: those of a MementoMap. */
+/** The default columns, those of a MementoMap. */
 export const DEFAULT_FIELDS: Fields = { keys: ["surt"], values: ["frequency"] };
 
-/** Whether a file with these columns is a MementoMap, which has one row for each key. */
+/** Whether a file with these columns is a MementoMap, which has one row per key. */
 export function isMap({ keys, values }: Fields): boolean {
   return keys[0] === "surt" && values[0] === "frequency";
 }
 
-/** Whether headers name the columns, which are those of a MementoMap by default. */
+/** Whether the headers name the columns explicitly. */
 function namesFields(headers: readonly Header[]): boolean {
   return headers.some(({ name }) => name === "fields" || name === "keys");
 }
 
 const HEADER_NAME = /^[!@]([^\s!@]+)[ \t]+/;
-/** Between name and value, in older files. */
+/** A number between name and value, in older files. */
 const HEADER_NUMBER = /^\d+[ \t]+(?=\S)/;
 
-/** Splits a header line, in linear time. Blanks around the value are dropped. */
+/** Splits a header line in linear time. Blanks around the value are removed. */
 function splitHeader(line: string): { name: string; json: string } | undefined {
   const [start, name] = HEADER_NAME.exec(line) ?? [];
   if (start === undefined || name === undefined) return undefined;
@@ -55,14 +55,14 @@ function splitHeader(line: string): { name: string; json: string } | undefined {
   return json === "" || /\s$/.test(json.slice(-1)) ? undefined : { name, json };
 }
 
-/** Whether a line whose first byte this is, is a header. */
+/** Whether a line that starts with this byte is a header. */
 export function startsHeader(firstByte: number): boolean {
   return firstByte === BANG || firstByte === AT;
 }
 
 /**
- * Reads a header line: strict or relaxed JSON, after `!` or the older `@`. A number between name
- * and value (`!meta 0 {...}`) carries no meaning and is dropped.
+ * Parses a header line: strict or relaxed JSON, after `!` or the older `@`. A number between name and value
+ * (`!meta 0 {...}`) is ignored.
  *
  * @throws MementoMapError `MM_BAD_HEADER`.
  */
@@ -88,23 +88,24 @@ export function parseHeader(line: string): Header {
 /**
  * Writes a header line in strict JSON.
  *
- * @throws MementoMapError `MM_BAD_HEADER` for a name that would not read back, `MM_BAD_INPUT` for a
- *   value that JSON cannot express.
+ * @throws MementoMapError `MM_BAD_HEADER` for an invalid name, `MM_BAD_INPUT` for a value that JSON cannot
+ *   express.
  */
 export function formatHeader(header: Header): string {
   const line = `!${header.name} ${formatJson(header.value)}`;
   if (splitHeader(line)?.name !== header.name) {
     throw new MementoMapError(
       "MM_BAD_HEADER",
-      `header name ${quote(header.name)} is empty or holds a blank, "!" or "@"`,
+      `header name ${quote(header.name)} is empty or contains a blank, "!" or "@"`,
     );
   }
   return line;
 }
 
 /**
- * Writes header lines in strict JSON, `!fields` in place of the older `!keys`. `!size` is left out: it
- * is about the bytes of one file, and `SizedHead` writes it.
+ * Writes header lines in strict JSON, with `!fields` instead of the older `!keys`. `!size` is omitted, because it
+ * applies
+ * to the bytes of one file; `SizedHead` writes it.
  */
 export function formatHeaders(headers: UkvsHeaders): string[] {
   const hasFields = headers.list.some((header) => header.name === "fields");
@@ -116,14 +117,14 @@ export function formatHeaders(headers: UkvsHeaders): string[] {
   return sortedByBytes(lines);
 }
 
-/** Header lines in strict JSON and byte order, each with its end, without `!size`. */
+/** Header lines in strict JSON and byte order, with line ends, without `!size`. */
 export function headerText(headers: UkvsHeaders): Uint8Array {
   const lines = formatHeaders(headers).map((line) => `${line}\n`);
   return new TextEncoder().encode(lines.join(""));
 }
 
 /**
- * All headers of a file, as given and as understood.
+ * All headers of a file, as a list and parsed.
  *
  * @example
  * ```ts
@@ -137,20 +138,20 @@ export function headerText(headers: UkvsHeaders): Uint8Array {
  * ```
  */
 export class UkvsHeaders {
-  /** Every header in the order given, known or not. */
+  /** All headers in file order, including unknown ones. */
   readonly list: readonly Header[];
-  /** The columns: of `!fields`, of the older `!keys`, or `DEFAULT_FIELDS`. */
+  /** The columns from `!fields`, the older `!keys`, or `DEFAULT_FIELDS`. */
   readonly fields: Fields;
-  /** All `!meta` headers in one; of members given twice the last holds. */
+  /** All `!meta` headers merged; the last of repeated members wins. */
   readonly meta: Readonly<Record<string, unknown>>;
   /** The URI of the archive or other thing described, from `!id`. */
   readonly id: string | undefined;
-  /** Where the terms are defined: the entries of all `!context` headers. */
+  /** The entries of all `!context` headers, which define the terms. */
   readonly context: readonly unknown[];
-  /** What the file holds behind its headers, from `!size`; undefined where it does not say. */
+  /** The size of the file after its headers, from `!size`; undefined if not stated. */
   readonly size: MapSize | undefined;
 
-  /** @throws MementoMapError `MM_BAD_HEADER` if `!fields`, `!id`, `!meta` or `!size` make no sense. */
+  /** @throws MementoMapError `MM_BAD_HEADER` if `!fields`, `!id`, `!meta` or `!size` are invalid. */
   constructor(list: readonly Header[] = []) {
     this.list = [...list];
     this.fields = fieldsOf(list);
@@ -160,12 +161,12 @@ export class UkvsHeaders {
     this.size = sizeOf(list);
   }
 
-  /** Whether the columns are named, or those of a MementoMap by default. */
+  /** Whether the columns are named explicitly. */
   get namesFields(): boolean {
     return namesFields(this.list);
   }
 
-  /** These headers and more, after them. */
+  /** A copy with more headers appended. */
   with(...more: readonly Header[]): UkvsHeaders {
     return new UkvsHeaders([...this.list, ...more]);
   }
@@ -208,14 +209,14 @@ function fieldsOf(list: readonly Header[]): Fields {
     }
     refuseRepeatedNames([...keys, ...values]);
     if (queries === undefined || queries === false) return { keys, values };
-    if (queries !== true) throw badHeader("fields", value, '"queries": true, or none');
+    if (queries !== true) throw badHeader("fields", value, '"queries": true, or no such member');
     return { keys, values, queries };
   }
   const keys = onlyValue(list, "keys");
   if (keys === undefined) return DEFAULT_FIELDS;
   if (!areNames(keys) || keys.length === 0) throw badHeader("keys", keys, 'a list, as ["surt"]');
   refuseRepeatedNames(keys);
-  // Profiles follow their keys by a frequency; other files of that age by a JSON block only.
+  // In old profiles a frequency follows the keys; in other old files only a JSON block.
   return { keys, values: keys[0] === "surt" ? DEFAULT_FIELDS.values : [] };
 }
 
@@ -227,7 +228,7 @@ function onlyValue(list: readonly Header[], name: string): unknown {
   if (different === undefined) return first;
   throw new MementoMapError(
     "MM_BAD_HEADER",
-    `header "!${name}" is given twice, as ${quote(text)} and as ${quote(different)}`,
+    `header "!${name}" occurs twice with different values: ${quote(text)} and ${quote(different)}`,
   );
 }
 
@@ -248,7 +249,7 @@ function badHeader(name: string, value: unknown, expected: string): MementoMapEr
   );
 }
 
-/** Bytes, because UTF-16 units are in another order than the code points above U+FFFF. */
+/** Sorts by UTF-8 bytes, because UTF-16 order differs for code points above U+FFFF. */
 function sortedByBytes(lines: readonly string[]): string[] {
   const encoder = new TextEncoder();
   return lines
@@ -257,15 +258,16 @@ function sortedByBytes(lines: readonly string[]): string[] {
     .map(({ line }) => line);
 }
 
-/** Where there is none of these, every number is finite. */
+/** Matches any text whose numbers may not all be finite. */
 const MAY_BE_INFINITE = /e\+?\d{3}|\d{300}|Infinity|NaN/i;
 
 /**
- * Reads JSON, or the relaxed form of older files (`{keys: ["surt"]}`, read as JSON5).
+ * Parses JSON, or the relaxed form of older files (`{keys: ["surt"]}`, parsed as JSON5).
  *
- * A member named `__proto__` is a member like any other. Numbers that JSON has no form for, such as
- * `1e999`, are refused: what is read can be written; so is deep nesting. Throws whatever the JSON5
- * reader throws; callers know the line and wrap it.
+ * A member named `__proto__` is treated like any other. Numbers that JSON cannot represent, such as `1e999`, are
+ * rejected,
+ * so that every value can be written again; so is deep nesting. Throws the errors of the JSON5 parser, which callers
+ * wrap with the line.
  */
 export function parseRelaxedJson(text: string): unknown {
   const value = parseEither(text);
@@ -274,7 +276,7 @@ export function parseRelaxedJson(text: string): unknown {
   return value;
 }
 
-/** Functions that walk a value call themselves for each level. */
+/** Limits the recursion of functions that walk a value. */
 const MAX_DEPTH = 100;
 
 /** @throws SyntaxError */
@@ -288,16 +290,16 @@ function parseEither(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Strict JSON is the common case and much the faster reader; its error says nothing of use here.
-    // The JSON5 reader prints a warning for a line separator that is not escaped.
+    // Strict JSON is the common case and much faster; its error is not useful here.
+    // The JSON5 parser prints a warning for an unescaped line separator.
     return JSON5.parse(text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
   }
 }
 
 /**
- * Writes strict JSON on one line, without characters that a record may not hold.
+ * Writes strict JSON on one line, without characters forbidden in records.
  *
- * @throws MementoMapError `MM_BAD_INPUT` for what JSON cannot express: no number stands for NaN.
+ * @throws MementoMapError `MM_BAD_INPUT` for values that JSON cannot express, such as NaN.
  */
 export function formatJson(value: unknown): string {
   let text: string | undefined;
@@ -326,23 +328,23 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How much a file holds behind its headers. The header `!size` states it. */
+/** The size of a file after its headers, as stated by the header `!size`. */
 export interface MapSize {
   /** Bytes of all lines after the last header. */
   readonly bytes: number;
   readonly records: number;
 }
 
-/** The name of the header. */
+/** The name of the size header. */
 export const SIZE_HEADER = "size";
 
-/** Digits of the largest safe integer: a line is as long for an empty map as for the largest. */
+/** Digits of the largest safe integer, so that the line has the same length for all sizes. */
 const MAX_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const LINE_LENGTH = textOf({ bytes: 0, records: 0 }).length + 2 * (MAX_DIGITS - 1);
 
 /**
- * The header line, without its end. Blanks behind it give it the same length for every size, so that
- * a writer can leave room for it and fill it in when the size is known.
+ * The header line, without its end. It is padded with blanks to the same length for every size, so that a writer can
+ * reserve room for it and fill it in when the size is known.
  */
 export function sizeLine(size: MapSize): string {
   return textOf(size).padEnd(LINE_LENGTH);
@@ -353,7 +355,7 @@ function textOf({ bytes, records }: MapSize): string {
 }
 
 /**
- * Reads the value of the header.
+ * Parses the value of the header.
  *
  * @throws MementoMapError `MM_BAD_HEADER`.
  */
@@ -363,14 +365,15 @@ function parseSize(value: unknown): MapSize {
   throw badHeader(SIZE_HEADER, value, '{"bytes": 120, "records": 4}');
 }
 
-/** Whether a JSON value is an integer from `min` on. */
+/** Whether a JSON value is an integer ≥ `min`. */
 export function isCount(value: unknown, min: number = 0): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= min;
 }
 
 /**
- * Refuses a file that holds less than its `!size` states, or another number of records. More bytes
- * for the same records are fine: the lines may end in CRLF.
+ * Rejects a file with fewer bytes than its `!size` states, or another number of records. More bytes for the same
+ * number of
+ * records are accepted: the lines may end in CRLF.
  *
  * @throws MementoMapError `MM_CUT`.
  */
@@ -385,10 +388,10 @@ export function checkSize(stated: MapSize | undefined, found: FoundSize, source:
   );
 }
 
-/** What a reader has seen; it leaves out what it does not know. */
+/** The size found by a reader, without the members it does not know. */
 export type FoundSize = Partial<MapSize>;
 
-/** What is wrong with the size of a file, if anything is. */
+/** Describes a size mismatch; undefined if there is none. */
 export function sizeFault(stated: MapSize, found: FoundSize): string | undefined {
   const { bytes = stated.bytes, records = stated.records } = found;
   if (bytes >= stated.bytes && records === stated.records) return undefined;
@@ -403,8 +406,9 @@ export function sizeFault(stated: MapSize, found: FoundSize): string | undefined
 }
 
 /**
- * Refuses a map that has neither a record nor a `!size` that says so: an empty file, or what is left
- * of a map cut within its headers. "Absent" of everything would be an answer from nothing.
+ * Rejects a map with neither records nor a `!size` to confirm it: an empty file, or a map truncated within its
+ * headers.
+ * Otherwise everything would be reported as absent.
  *
  * @throws MementoMapError `MM_EMPTY`.
  */
@@ -412,7 +416,7 @@ export function refuseNoRecords(stated: MapSize | undefined, source: string): vo
   if (stated !== undefined) return;
   throw new MementoMapError(
     "MM_EMPTY",
-    `the map has no records, and no "!${SIZE_HEADER}" that confirms it; fetch or create it again`,
+    `the map has no records, and no "!${SIZE_HEADER}" to confirm it; fetch or create it again`,
     { position: { source } },
   );
 }
@@ -420,13 +424,13 @@ export function refuseNoRecords(stated: MapSize | undefined, source: string): vo
 const ENCODER = new TextEncoder();
 const UNKNOWN: MapSize = { bytes: 0, records: 0 };
 
-/** The header lines of a map, `!size` included: as long for every size. */
+/** The header lines of a map including `!size`, with the same length for every size. */
 export class SizedHead {
   readonly #before: string;
   readonly #after: string;
-  /** Bytes of all lines. */
+  /** Length of all lines in bytes. */
   readonly length: number;
-  /** How many lines there are. */
+  /** Number of lines. */
   readonly lines: number;
 
   constructor(headers: UkvsHeaders) {
@@ -439,7 +443,7 @@ export class SizedHead {
     this.length = this.bytes(UNKNOWN).length;
   }
 
-  /** The lines, each with its end. */
+  /** The lines with their line ends. */
   bytes(size: MapSize): Uint8Array {
     return ENCODER.encode(`${this.#before}${sizeLine(size)}\n${this.#after}`);
   }
@@ -449,38 +453,39 @@ function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** The kind of a file is decided by so much of its first row. */
+/** The part of the first row used to detect the kind of a file. */
 const START_BYTES = 16 * 1024;
 const DECODER = new TextDecoder("latin1");
 
-/** Files that `generate` makes a map of, by their first row. */
+/** Inputs of `generate`, by their first row. */
 const INDEXES: readonly (readonly [kind: string, firstRow: RegExp])[] = [
   ["a WARC file", /^WARC\/\d/],
   ["an ARC file", /^filedesc:\/\/\S+ /],
   // oxlint-disable-next-line no-control-regex -- ZIP files begin so
   ["a WACZ file", /^PK\u0003\u0004/],
   ["a Parquet file", /^PAR1/],
-  // The count of a key never looks like a datetime of 14 digits.
+  // A frequency never looks like a 14-digit datetime.
   ["a CDXJ index", /^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]+\{/],
   ["a CDX index", /^ ?CDX(?: [A-Za-z])+\s*$|^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]/],
 ];
 
-/** Bytes of a packed map before those that a transfer as text changes. */
+/** Leading bytes of a packed map that survive a text-mode transfer. */
 const PACKED_NAME_BYTES = 4;
 
-/** Whether a text, of which the first line may be all that is known, begins as a packed map does. */
+/** Whether a file begins like a packed map; `start` may be only its first line. */
 function isPackedStart(start: Uint8Array): boolean {
   const known = start.subarray(0, PACKED_MAGIC.length);
   return known.length > PACKED_NAME_BYTES && standsAt(PACKED_MAGIC, 0, PACKED_MAGIC.length, known);
 }
 
 /**
- * Refuses what is not a map by the first row behind its headers: web pages, indexes, WARC files.
+ * Rejects files that are not maps by the first row after their headers: web pages, indexes, WARC files.
  *
- * Every reader of maps asks this first: a search would otherwise say "absent" of everything, and
- * other readers complain about each row. A file that names its fields says what it is.
+ * All readers of maps call this first: otherwise a lookup would report everything as absent, and other readers
+ * would report
+ * an error for each row. Files that name their fields are not checked.
  *
- * @param bytes from the first row on; the line is found here.
+ * @param bytes the file from its first row on.
  * @throws MM_BAD_INPUT
  */
 export function refuseForeignFile(
@@ -497,8 +502,8 @@ export function refuseForeignFile(
     throw new MementoMapError(
       "MM_BAD_INPUT",
       isPackedStart(start)
-        ? "this is a packed map, which has no rows to read; give the map that it was made from"
-        : "this is a damaged packed map: its first bytes were changed, as by a transfer as text, or it was cut; copy it again, as binary",
+        ? "this is a packed map, which has no rows to read; use the original map instead"
+        : "this is a damaged packed map: truncated, or altered by a text-mode transfer; copy it again in binary mode",
       { position: { source } },
     );
   }

@@ -10,18 +10,19 @@ import {
 import { notSorted } from "./record.ts";
 
 /**
- * Stands in place of the `?` of keys in a map with queries, as the tree has them: it sorts below every
- * byte of a key, so that the queries of a page come right behind it. See `tree-order.ts`.
+ * Replaces the `?` of keys within the tree in a map with queries: it sorts below every byte of a key, so that the
+ * queries
+ * of a page directly follow it. See `tree-order.ts`.
  */
 export const QUERY_MARK = 1;
 
-/** What kind of key a row has. */
+/** Kinds of keys. */
 export const KEY_KIND = {
   /** `com,cnn)/a`: one page. */
   page: 0,
   /** `com,cnn)/a?x=1`: one page with a query. */
   query: 1,
-  /** `com,cnn)/a/*`: a page and what is below it. */
+  /** `com,cnn)/a/*`: a page and everything below it. */
   pathWildcard: 2,
   /** `com,cnn,*`: a host, its pages and its sub-domains. */
   hostWildcard: 3,
@@ -35,14 +36,14 @@ export const KEY_KIND = {
 
 export type KeyKind = (typeof KEY_KIND)[keyof typeof KEY_KIND];
 
-/** What the tree of keys needs to know of a key. */
+/** The structure of a key, for the key tree. */
 export interface KeyShape {
   readonly kind: KeyKind;
-  /** Where the `)` is; the end of the labels for a host wildcard; -1 for opaque keys. */
+  /** The offset of `)`; the end of the labels for a host wildcard; -1 for opaque keys. */
   readonly hostEnd: number;
-  /** Nodes of the tree end at or before here: it leaves out queries and wildcards. */
+  /** The last end of tree nodes, which exclude queries and wildcards. */
   readonly nodesEnd: number;
-  /** In a map with queries, where the page of a query ends; the node of its queries ends one further. */
+  /** In a map with queries, the end of the page; the node of its queries ends one byte later. */
   readonly pageEnd?: number;
 }
 
@@ -72,7 +73,7 @@ export function keyShape(
     return { kind: KEY_KIND.pathWildcard, hostEnd, nodesEnd: length - 2 };
   }
   if (query === length) return { kind: KEY_KIND.page, hostEnd, nodesEnd: length };
-  // The page itself stays out: its row and sub-tree came before.
+  // Excludes the page itself: its row and subtree came before.
   let last = query - 1;
   while (key[last] !== SLASH && last > hostEnd + 1) last--;
   return { kind: KEY_KIND.query, hostEnd, nodesEnd: last };
@@ -82,7 +83,7 @@ function endsInWildcard(key: Uint8Array, end: number, separator: number): boolea
   return end >= 2 && key[end - 1] === STAR && key[end - 2] === separator;
 }
 
-/** The offset of the `)` that ends the host; `end` for a key that is not that of a host. */
+/** The offset of the `)` that ends the host; `end` for a key without a host. */
 function findHostEnd(key: Uint8Array, end: number): number {
   let at = 0;
   while (at < end && key[at] !== CLOSE_PAREN) at++;
@@ -93,7 +94,7 @@ function findHostEnd(key: Uint8Array, end: number): number {
 export const LAYER = { host: 0, root: 1, path: 2, query: 3 } as const;
 export type Layer = (typeof LAYER)[keyof typeof LAYER];
 
-/** The byte that leads to the children of a node; the text of a node of queries ends with it. */
+/** The byte between a node and its children; the text of a query node ends with it. */
 export function separatorOf(layer: Layer): number {
   return layer === LAYER.host ? COMMA : SLASH;
 }
@@ -108,20 +109,20 @@ const SEED_B = 0x2c1b3c6d | 0;
 const MULTIPLIER_A = 0x9e3779b1 | 0;
 const MULTIPLIER_B = 0x85ebca77 | 0;
 
-/** An open node of the key tree; each kind of work adds members of its own. */
+/** An open node of the key tree; subclasses add their own members. */
 export class TreeNode<Node extends TreeNode<Node>> {
-  /** Its number among the open nodes. */
+  /** Its index among the open nodes. */
   index = 0;
   /** The node is `key[0, textEnd)`. */
   textEnd = 0;
   layer: Layer = LAYER.host;
-  /** Labels of a host; 1 for a root, 2 for `/a`. */
+  /** The number of labels of a host; 1 for a root, 2 for `/a`. */
   depth = 0;
   parent: Node | undefined = undefined;
   #hashA = SEED_A;
   #hashB = SEED_B;
 
-  /** Hashes the text of the node, beginning with that of its parent. To be called for all nodes or none. */
+  /** Hashes the text of the node, continuing from its parent. Call it for all nodes or for none. */
   hashText(key: Uint8Array): void {
     const above: TreeNode<Node> | undefined = this.parent;
     let a = above === undefined ? SEED_A : above.#hashA;
@@ -135,9 +136,9 @@ export class TreeNode<Node extends TreeNode<Node>> {
   }
 
   /**
-   * A number that names the node by its text, which was hashed: a hash of 53 bits.
+   * A 53-bit hash that identifies the node by its text. Requires `hashText`.
    *
-   * Two nodes with one name would be rolled up together: a larger answer, never a lost key.
+   * On a collision two nodes would be rolled up together: a larger result, never a lost key.
    */
   get name(): number {
     const a = Math.imul(this.#hashA ^ (this.#hashA >>> 16), 0x7feb352d);
@@ -146,34 +147,34 @@ export class TreeNode<Node extends TreeNode<Node>> {
   }
 }
 
-/** What is done with the nodes of a key tree during a walk. */
+/** Callbacks for the nodes of a key tree during a walk. */
 export interface TreeVisitor<Node> {
-  /** A node is opened: its place is set, all other members are those of its last use. */
+  /** A node is opened: its position is set, all other members have the values of its last use. */
   open(node: Node): void;
-  /** The node is the last one of those open; the key of the walk still begins with its text. */
+  /** A node, the last open one, is closed; the current key still begins with its text. */
   close(node: Node): void;
-  /** The next key begins with the text of the node, and then has `next`. */
+  /** The next key begins with the text of the node, followed by `next`. */
   stay?(node: Node, next: number): void;
-  /** The leaf that the walk was at has nothing below it, so that it never becomes a node. */
+  /** The current leaf has nothing below it, so it does not become a node. */
   closeLeaf?(parent: Node): void;
-  /** Something below the leaf that the walk was at comes next: it was opened as this node. */
+  /** The next key is below the current leaf, which was opened as this node. */
   openLeaf?(node: Node): void;
 }
 
-/** The last key of a sorted map. Holds the longest one. */
+/** The current key of a sorted map. Memory is that of the longest key. */
 export class CurrentKey {
   /** The key is `bytes[0, length)`. */
   bytes: Uint8Array = new Uint8Array(1024);
   length = 0;
-  /** Where the `)` is that ends the host; `length` where there is none. */
+  /** The offset of the `)` that ends the host; `length` if there is none. */
   hostEnd = 0;
-  /** How many bytes the key compared last has in common with this one. */
+  /** The length of the prefix shared with the key last compared. */
   shared = 0;
 
   /**
-   * Positive if `source[start, end)` comes behind the key, 0 if it is the same.
+   * Positive if `source[start, end)` sorts after the key, 0 if it is equal.
    *
-   * @param shared how many bytes they have in common, if that is known.
+   * @param shared the length of the common prefix, if known.
    */
   compare(source: Uint8Array, start: number, end: number, shared: number = -1): number {
     this.shared =
@@ -183,7 +184,7 @@ export class CurrentKey {
     return this.shared === this.length ? 1 : source[at] - this.bytes[this.shared];
   }
 
-  /** Makes `source[start, end)`, which was compared last, the key. */
+  /** Sets the key to `source[start, end)`, which must be the key last compared. */
   set(source: Uint8Array, start: number, end: number): void {
     const hasSameHost = this.shared > this.hostEnd + 1;
     this.length = end - start;
@@ -196,23 +197,23 @@ export class CurrentKey {
     if (!hasSameHost) this.hostEnd = findHostEnd(this.bytes, this.length);
   }
 
-  /** What the tree needs to know of the key. */
+  /** The structure of the key. */
   get shape(): KeyShape {
     return keyShape(this.bytes, this.length, this.hostEnd);
   }
 
-  /** Where the node of the page ends that the key is a query of: that of a home page lacks its slash. */
+  /** For a key with a query, the end of its page's node: the node of a home page excludes the slash. */
   get queriedEnd(): number {
     const end = this.bytes.indexOf(QUESTION, this.hostEnd);
     return end === this.hostEnd + 2 ? end - 1 : end;
   }
 
-  /** Whether the key, which is a page or opaque, is in a folder of a host, and no home page. */
+  /** Whether the key, a page or opaque, is in a folder of a host and not a home page. */
   get isInFolder(): boolean {
     return this.hostEnd + 2 < this.length && this.bytes[this.hostEnd + 2] !== SLASH;
   }
 
-  /** The key, in bytes that are valid until another is set. */
+  /** The key, in bytes valid until the next `set`. */
   get whole(): Uint8Array {
     return this.bytes.subarray(0, this.length);
   }
@@ -224,25 +225,28 @@ export class CurrentKey {
 }
 
 /**
- * Walks the key tree of a sorted map from key to key: opens the nodes that a key is in, and closes
- * those that no later key can be in.
+ * Walks the key tree of a sorted map from key to key: opens the nodes that contain a key, and closes those that
+ * cannot
+ * contain later keys.
  *
- * In byte order a sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`), so not every open node is above
- * the last key; `parent` tells. Holds the open nodes, which are used again and again, and the longest
- * key. Nearly all keys are pages with nothing below them: as a leaf, such a page needs no node.
+ * In byte order a subtree is not contiguous (`/a`, `/a-b`, `/a/b`), so not every open node is an ancestor of the
+ * last key;
+ * see `parent`. Holds the open nodes, which are reused, and the longest key. Nearly all keys are pages with
+ * nothing below
+ * them: as a leaf, such a page needs no node.
  */
 export class TreeWalk<Node extends TreeNode<Node>> {
-  /** The open nodes are the first `size` of these; the others wait to be used again. */
+  /** The first `size` nodes are open; the others are reused later. */
   readonly nodes: Node[] = [];
   size = 0;
   readonly key: CurrentKey = new CurrentKey();
   readonly #make: () => Node;
   readonly #visitor: TreeVisitor<Node>;
   readonly #lastByte: (layer: Layer) => number;
-  /** The page that has no node yet: where its text ends and the folder it is in. */
+  /** The end of the current leaf, a page without a node, and its folder. */
   #leafEnd = -1;
   #leafParent: Node | undefined;
-  /** The folder of the key before, if that was a leaf. */
+  /** The folder of the previous key, if that was a leaf. */
   #lastFolder: Node | undefined;
 
   /** @param lastByte the last byte that can follow the text of a node in a key that belongs to it. */
@@ -262,10 +266,10 @@ export class TreeWalk<Node extends TreeNode<Node>> {
   }
 
   /**
-   * Goes to the key `bytes[start, end)` if it comes behind the current one, and returns a positive
-   * number; 0 if it is the same key, a negative number if it belongs before it.
+   * Moves to the key `bytes[start, end)` if it sorts after the current one, and returns a positive number; otherwise
+   * returns 0 if the keys are equal, or a negative number.
    *
-   * @param shared how many bytes the keys have in common, if that is known.
+   * @param shared the length of the common prefix, if known.
    */
   goTo(bytes: Uint8Array, start: number, end: number, shared: number = -1): number {
     const order = this.key.compare(bytes, start, end, shared);
@@ -277,7 +281,7 @@ export class TreeWalk<Node extends TreeNode<Node>> {
     return order;
   }
 
-  /** Closes the nodes that a key is not in which shares so much with the current one, then has `next`. */
+  /** Closes the nodes that do not contain the next key, which shares `shared` bytes, followed by `next`. */
   #leave(shared: number, next: number): void {
     this.#settleLeaf(shared, next);
     while (this.size > 0 && this.nodes[this.size - 1].textEnd > shared) this.#closeTop();
@@ -288,19 +292,19 @@ export class TreeWalk<Node extends TreeNode<Node>> {
     else this.#visitor.stay?.(top, next);
   }
 
-  /** Opens the nodes above the key, which is a page but not a home page; returns its folder. */
+  /** Opens the ancestors of the key, a page but not a home page; returns its folder. */
   enterFolder(): Node {
     const { bytes, length, hostEnd, shared } = this.key;
     const last = this.#lastFolder;
-    // Nearly all are in the folder of the leaf before.
-    const least = last !== undefined && shared > last.textEnd ? shared : 0;
+    // Nearly all pages are in the folder of the previous leaf.
+    const minEnd = last !== undefined && shared > last.textEnd ? shared : 0;
     let folderEnd = length - 1;
-    while (folderEnd >= least && bytes[folderEnd] !== SLASH) folderEnd--;
-    if (last !== undefined && folderEnd < least) return last;
+    while (folderEnd >= minEnd && bytes[folderEnd] !== SLASH) folderEnd--;
+    if (last !== undefined && folderEnd < minEnd) return last;
     return this.#enterPage(hostEnd, folderEnd, folderEnd);
   }
 
-  /** Makes the key, which is a page in this folder, a leaf. */
+  /** Makes the key, a page in this folder, a leaf. */
   makeLeaf(folder: Node): void {
     this.#leafEnd = this.key.length;
     this.#leafParent = folder;
@@ -311,14 +315,14 @@ export class TreeWalk<Node extends TreeNode<Node>> {
     return this.#leafParent !== undefined;
   }
 
-  /** Opens the nodes of the key that are not open yet; returns the last. Not for opaque keys. */
+  /** Opens the missing nodes of the key; returns the last. Not for opaque keys. */
   enter({ hostEnd, nodesEnd, pageEnd }: Omit<KeyShape, "kind">): Node {
     const page = this.#enterPage(hostEnd, pageEnd ?? nodesEnd, nodesEnd);
     if (pageEnd === undefined || page.textEnd === nodesEnd) return page;
     return this.#open(nodesEnd, LAYER.query, page);
   }
 
-  /** Opens the nodes up to `pageEnd`; the node that ends at `nodesEnd`, if it is open. */
+  /** Opens the nodes up to `pageEnd`; returns the node that ends at `nodesEnd` if it is already open. */
   #enterPage(hostEnd: number, pageEnd: number, nodesEnd: number): Node {
     const { bytes } = this.key;
     let node = this.#above(nodesEnd);
@@ -376,7 +380,7 @@ export class TreeWalk<Node extends TreeNode<Node>> {
     this.size--;
   }
 
-  /** The deepest open node that the key, up to `nodesEnd`, lies in. */
+  /** The deepest open node that contains the key up to `nodesEnd`. */
   #above(nodesEnd: number): Node | undefined {
     const { bytes } = this.key;
     for (let index = this.size - 1; index >= 0; index--) {
@@ -387,7 +391,7 @@ export class TreeWalk<Node extends TreeNode<Node>> {
       const next = bytes[textEnd];
       if (next === separatorOf(layer) || next === QUERY_MARK) return node;
       if (layer === LAYER.host && next === CLOSE_PAREN) return node;
-      // `com,a)/?x` is of the root, not of the folder in `com,a)//b`.
+      // `com,a)/?x` belongs to the root, not to the empty folder of `com,a)//b`.
       if (layer !== LAYER.host && next === QUESTION && textEnd !== this.key.hostEnd + 2)
         return node;
     }
@@ -396,9 +400,9 @@ export class TreeWalk<Node extends TreeNode<Node>> {
 }
 
 /**
- * Refuses a row whose key does not come after the last one.
+ * Rejects a row whose key does not sort after the last one.
  *
- * @param order 0 if it is the same
+ * @param order 0 if the keys are equal
  * @throws MM_NOT_SORTED
  */
 export function rejectOrder(order: number, key: Uint8Array, last: string): never {

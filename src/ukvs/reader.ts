@@ -8,13 +8,13 @@ import { readRow, Row } from "./row.ts";
 import { interruptibleChunks } from "../interruption.ts";
 
 /**
- * Records of a file, as offsets into `bytes`. Valid until the next batch is asked for.
+ * Records of a file, as offsets into `bytes`. Valid until the next batch is read.
  *
- * Record `i` is `bytes` from `keyStarts[i]` to `restEnds[i]`, blanks at its end left out.
+ * Record `i` is `bytes` from `keyStarts[i]` to `restEnds[i]`, without trailing blanks.
  */
 export interface RecordBatch {
   readonly bytes: Uint8Array;
-  /** Where they begin in the file. */
+  /** The offset of `bytes` in the file. */
   readonly offset: number;
   readonly count: number;
   /** The first key column: `keyStarts[i]` to `keyEnds[i]`. */
@@ -25,7 +25,7 @@ export interface RecordBatch {
   /** The value columns and the JSON block: `restStarts[i]` to `restEnds[i]`. */
   readonly restStarts: Uint32Array;
   readonly restEnds: Uint32Array;
-  /** The line of each record, counted from 1. */
+  /** The line number of each record, starting at 1. */
   readonly lines: Float64Array;
 }
 
@@ -43,19 +43,20 @@ function allocate(length: number): Arrays {
 }
 
 export interface ReadUkvsOptions extends LineOptions {
-  /** Whether keys out of byte order are an error, and in a MementoMap keys that occur twice. Default true. */
+  /** Whether unsorted keys and, in a MementoMap, duplicate keys are an error. Default true. */
   readonly checkOrder?: boolean;
-  /** Whether to refuse a file that is not of the size its `!size` states. Default true. */
+  /** Whether to reject a file whose size differs from its `!size`. Default true. */
   readonly checkSize?: boolean | undefined;
-  /** Ends the reading with MM_INTERRUPTED when it is aborted. */
+  /** Aborts reading with MM_INTERRUPTED. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const STRICT_DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Opens a file: reads its headers and leaves its records to be read once, as `batches()` or as
- * `records()`. Holds one chunk. Close the reader if neither is read.
+ * Opens a file and reads its headers. The records can be read once, with `batches()` or `records()`. Holds one
+ * chunk. Close
+ * the reader if neither is called.
  *
  * @throws MementoMapError `MM_BAD_HEADER`, `MM_BAD_LINE` if the input is not text, `MM_BAD_INPUT` if
  *   it is a web page, an index or a WARC file, `MM_LIMIT` for a line longer than `maxLineBytes`.
@@ -103,13 +104,13 @@ export async function readUkvs(
   }
 }
 
-/** Lines of a batch that are not headers, from `from` on. */
+/** The lines of a batch after the headers, starting at `from`. */
 interface PendingLines {
   readonly batch: LineBatch;
   readonly from: number;
 }
 
-/** The rest of an input, of which the bytes before `end` were read; its records begin at `bodyOffset`. */
+/** The rest of an input after the bytes before `end` were read; its records begin at `bodyOffset`. */
 interface RestOfInput {
   readonly lines: AsyncGenerator<LineBatch, void, undefined>;
   readonly bodyOffset: number;
@@ -117,14 +118,14 @@ interface RestOfInput {
   readonly pending: PendingLines | undefined;
 }
 
-/** A file whose headers are read. Made by `readUkvs`. */
+/** A file whose headers have been read. Created by `readUkvs`. */
 export class UkvsReader {
   readonly headers: UkvsHeaders;
   readonly #rest: RestOfInput;
   readonly #options: ReadUkvsOptions;
   readonly #source: string;
   readonly #row = new Row();
-  /** The offsets of one batch, which are used again. */
+  /** The offsets of one batch, which are reused. */
   #arrays = allocate(1024);
   #isRead = false;
 
@@ -136,17 +137,17 @@ export class UkvsReader {
   }
 
   /**
-   * The records as byte offsets, for hot loops. Value columns and JSON blocks are not looked at.
+   * The records as byte offsets, for hot loops. Value columns and JSON blocks are not parsed.
    *
-   * A faulty record is thrown before the batch it is in.
+   * For an invalid record, the error is thrown before its batch is returned.
    *
    * @throws MementoMapError `MM_BAD_LINE`, `MM_BAD_HEADER` for a header after the first record,
-   *   `MM_NOT_SORTED` unless `checkOrder` is false, `MM_LIMIT`; `MM_CUT` at the end if the file is not
-   *   of the size it states; `MM_USAGE` if read before.
+   * `MM_NOT_SORTED` unless `checkOrder` is false, `MM_LIMIT`; `MM_CUT` at the end if the file size differs from
+   * its `!size`; `MM_USAGE` if read before.
    */
   async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
     if (this.#isRead) {
-      throw new MementoMapError("MM_USAGE", "the records were read already; open the input again");
+      throw new MementoMapError("MM_USAGE", "the records were already read; open the input again");
     }
     this.#isRead = true;
     let { end } = this.#rest;
@@ -171,9 +172,9 @@ export class UkvsReader {
   }
 
   /**
-   * The records, parsed one by one: comfortable, and many times slower than `batches()`.
+   * The records, parsed one by one: convenient, but many times slower than `batches()`.
    *
-   * @throws MementoMapError as `batches()` and `parseRecord`, with the position.
+   * @throws MementoMapError like `batches()` and `parseRecord`, with the position.
    */
   async *records(): AsyncGenerator<UkvsRecord, void, undefined> {
     const { fields } = this.headers;
@@ -186,7 +187,7 @@ export class UkvsReader {
     }
   }
 
-  /** Lets go of the input. Reading to the end, or leaving the loop, does so too. */
+  /** Releases the input, as does reading to the end or leaving the loop. */
   async close(): Promise<void> {
     this.#isRead = true;
     await this.#rest.lines.return();
@@ -199,9 +200,9 @@ export class UkvsReader {
   }
 
   /**
-   * The records on the lines of a batch from line `from` of it on, without blank lines.
+   * The records of a batch, starting at its line `from`, without blank lines.
    *
-   * @throws as `readRow`, with the position.
+   * @throws like `readRow`, with the position.
    */
   #records(lines: LineBatch, from: number): RecordBatch {
     if (lines.count > this.#arrays.lines.length) this.#arrays = allocate(lines.count * 2);

@@ -3,11 +3,11 @@ import { MementoMapError, type Position, quote } from "../errors.ts";
 import { type Fields, formatJson, isJsonObject, parseRelaxedJson } from "./header.ts";
 import { BACKSLASH, compareRanges, copyRange, QUOTE, SPACE, TAB } from "../bytes/bytes.ts";
 
-/** One line of a file: key columns, value columns, and what its JSON block adds. */
+/** One line of a file: key columns, value columns, and an optional JSON block. */
 export interface UkvsRecord {
-  /** As many as the file has key fields. None is written `-`, or `:` for a datetime. */
+  /** One per key field of the file. An empty key is `-`, or `:` for a datetime. */
   readonly keys: readonly string[];
-  /** As many as the file has value fields; `undefined` for none, written `-`. */
+  /** One per value field of the file; `undefined` for a missing value, written `-`. */
   readonly values: readonly (string | undefined)[];
   readonly json?: Readonly<Record<string, unknown>>;
 }
@@ -21,13 +21,13 @@ const BLANKS = /[ \t]*/y;
 /** C0 controls except for the tab, and DEL; not the C1 controls, which are not ASCII. */
 const CONTROL = /[^\P{Cc}\t\u0080-\u009F]/u;
 
-/** What a plain column may not hold, or not begin with. */
+/** Columns that must be quoted. */
 const NEEDS_QUOTES = /^$|^["{]|[^\P{Cc}\u0080-\u009F]| |\p{Surrogate}/u;
-/** What the first column may not begin with: a header, or what readers take for a byte order mark. */
+/** First columns that must be quoted: they would be read as a header or a byte order mark. */
 const NEEDS_QUOTES_FIRST = /^[!@\uFEFF]/;
 
 /**
- * Reads the text of a record.
+ * Parses a record.
  *
  * Columns are separated by any run of spaces and tabs. A quoted column is a JSON string. The JSON
  * block may be relaxed.
@@ -37,7 +37,7 @@ const NEEDS_QUOTES_FIRST = /^[!@\uFEFF]/;
  */
 export function parseRecord(line: string, fields: Fields): UkvsRecord {
   if (CONTROL.test(line)) {
-    throw badLine(`the line looks binary: it holds a control character: ${quote(line)}`);
+    throw badLine(`the line looks binary: it contains a control character: ${quote(line)}`);
   }
   if (/^[ \t]/.test(line)) throw badLine(`the line begins with a blank: ${quote(line)}`);
   const expected = fields.keys.length + fields.values.length;
@@ -46,7 +46,7 @@ export function parseRecord(line: string, fields: Fields): UkvsRecord {
   while (columns.length < expected && at < line.length && line[at] !== "{") {
     COLUMN.lastIndex = at;
     const text = COLUMN.exec(line)?.[0];
-    if (text === undefined) throw badLine(`a quoted column is not closed: ${quote(line)}`);
+    if (text === undefined) throw badLine(`unterminated quoted column: ${quote(line)}`);
     const isValue = columns.length >= fields.keys.length;
     columns.push(isValue && text === NONE ? undefined : parseColumn(text));
     at = afterBlanks(line, at + text.length);
@@ -55,7 +55,7 @@ export function parseRecord(line: string, fields: Fields): UkvsRecord {
     const names = [...fields.keys, ...fields.values].join(", ");
     throw badLine(`expected ${expected} columns (${names}), got ${columns.length}: ${quote(line)}`);
   }
-  // Only values are ever undefined, and there are enough columns: checked above.
+  // Only values can be undefined, and the number of columns was checked above.
   const keys = columns.slice(0, fields.keys.length) as string[];
   const values = columns.slice(fields.keys.length);
   return at === line.length ? { keys, values } : { keys, values, json: jsonBlock(line, at) };
@@ -64,8 +64,9 @@ export function parseRecord(line: string, fields: Fields): UkvsRecord {
 /**
  * Writes a record, with one space between columns, quotes only where needed, and strict JSON.
  *
- * @throws MementoMapError `MM_BAD_LINE` if the record has other than the file's columns,
- *   `MM_BAD_INPUT` for a JSON block that JSON cannot express.
+ * @throws MementoMapError `MM_BAD_LINE` if the columns do not match those of the file, `MM_BAD_INPUT` for a JSON
+ * block that
+ *   JSON cannot express.
  */
 export function formatRecord(record: UkvsRecord, fields: Fields): string {
   const { keys, values, json } = record;
@@ -94,7 +95,7 @@ function formatColumn(text: string): string {
 }
 
 /**
- * What a column says, quoted or not.
+ * The text of a column, quoted or not.
  *
  * @throws MementoMapError `MM_BAD_LINE` for a quoted column that is not a JSON string.
  */
@@ -116,7 +117,7 @@ function jsonBlock(line: string, at: number): Record<string, unknown> {
   try {
     json = parseRelaxedJson(text);
   } catch (error) {
-    throw badLine(`the JSON block is broken: ${quote(text)}`, error);
+    throw badLine(`the JSON block is invalid: ${quote(text)}`, error);
   }
   if (!isJsonObject(json)) throw badLine(`the JSON block is not an object: ${quote(text)}`);
   return json;
@@ -137,7 +138,7 @@ export function isBlank(byte: number): boolean {
   return byte === SPACE || byte === TAB;
 }
 
-/** The offset of the first byte from `at` on that is not a blank, or `end`. */
+/** The offset of the first non-blank byte at or after `at`, or `end`. */
 export function skipBlanks(bytes: Uint8Array, at: number, end: number): number {
   let next = at;
   while (next < end && isBlank(bytes[next])) next++;
@@ -145,9 +146,9 @@ export function skipBlanks(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /**
- * The offset after the column that starts at `start`; a quoted column may hold blanks.
+ * The offset after the column that starts at `start`; a quoted column may contain blanks.
  *
- * A quote that is never closed takes the rest of the line, which is then not a JSON string.
+ * An unterminated quoted column extends to the end of the line, and is then not a JSON string.
  */
 export function columnEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
@@ -172,8 +173,7 @@ export function columnsEnd(bytes: Uint8Array, start: number, end: number, count:
 }
 
 /**
- * Compares key columns one after the other, as written, by unsigned bytes. How many blanks stand
- * between them does not matter.
+ * Compares key columns one by one, as written, by unsigned bytes. The number of blanks between them is ignored.
  */
 export function compareColumns(
   a: Uint8Array,
@@ -198,7 +198,7 @@ export function compareColumns(
 
 const DECODER = new TextDecoder();
 
-/** The last key tuple seen, kept where the bytes it stood in go away. */
+/** A copy of the last key tuple, which outlives its input buffer. */
 export class LastKey {
   readonly #compare: typeof compareRanges;
   #last = new Uint8Array(256);
@@ -209,13 +209,13 @@ export class LastKey {
     this.#compare = keyCount === 1 ? compareRanges : compareColumns;
   }
 
-  /** Compares the last key tuple with one to come; negative if there is no last. */
+  /** Compares the last key tuple with the next one; negative if there is none yet. */
   compareTo(bytes: Uint8Array, start: number, end: number): number {
     if (this.#isFirst) return -1;
     return this.#compare(this.#last, 0, this.#lastLength, bytes, start, end);
   }
 
-  /** Makes a key tuple the last one seen. Copies it: the bytes may change later. */
+  /** Copies a key tuple as the last one. */
   remember(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
     if (length > this.#last.length) this.#last = new Uint8Array(length * 2);
@@ -231,9 +231,9 @@ export class LastKey {
 }
 
 /**
- * The error for a row whose key does not come after that of the row before.
+ * The error for a row whose key does not sort after that of the previous row.
  *
- * @param order 0 if the keys are the same
+ * @param order 0 if the keys are equal
  */
 export function notSorted(
   order: number,
@@ -251,8 +251,9 @@ export function notSorted(
 }
 
 /**
- * The time a datetime key covers, both ends included. Each end is a prefix of `YYYYMMDDhhmmss` and
- * stands for all times that begin with it; an end that is absent is open.
+ * The period of a datetime key, both ends inclusive. Each end is a prefix of `YYYYMMDDhhmmss` and represents all
+ * times that
+ * begin with it; a missing end is open.
  */
 export interface DatetimeRange {
   readonly from?: string;
@@ -263,10 +264,9 @@ const PREFIX = /^\d{4,14}$/;
 const MAX_LENGTH = 14;
 
 /**
- * Reads a datetime key: a prefix of 4 to 14 digits, or a range `a:b`, `a:`, `:b`, `:`.
+ * Parses a datetime key: a prefix of 4 to 14 digits, or a range `a:b`, `a:`, `:b`, `:`.
  *
- * @throws MementoMapError `MM_BAD_KEY` for other text, times that do not exist, and ranges that end
- *   before they begin.
+ * @throws MementoMapError `MM_BAD_KEY` for other text, nonexistent times, and ranges that end before they begin.
  */
 export function parseDatetimeKey(text: string): DatetimeRange {
   const parts = text.split(":");
@@ -283,27 +283,27 @@ export function parseDatetimeKey(text: string): DatetimeRange {
   };
 }
 
-/** Whether two ranges have a time in common. */
+/** Whether two ranges overlap. */
 export function overlap(a: DatetimeRange, b: DatetimeRange): boolean {
   return firstTime(a) <= lastTime(b) && firstTime(b) <= lastTime(a);
 }
 
-/** Whether all times of a range are in another. */
+/** Whether a range contains another. */
 export function contains(outer: DatetimeRange, inner: DatetimeRange): boolean {
   return firstTime(outer) <= firstTime(inner) && lastTime(inner) <= lastTime(outer);
 }
 
-/** Fourteen digits: what a beginning leaves out counts as 0. */
+/** Fourteen digits, padded with 0. */
 function firstTime({ from = "" }: DatetimeRange): string {
   return from.padEnd(MAX_LENGTH, "0");
 }
 
-/** Fourteen digits: what an end leaves out counts as 9. */
+/** Fourteen digits, padded with 9. */
 function lastTime({ until = "" }: DatetimeRange): string {
   return until.padEnd(MAX_LENGTH, "9");
 }
 
-/** Refuses digits that begin no time: there is no month 13, and none begins with 2. */
+/** Rejects digits that are not a prefix of any time: there is no month 13, and none begins with 2. */
 function checkPrefix(prefix: string, key: string): void {
   if (!PREFIX.test(prefix))
     throw badKey(key, "expected 4 to 14 digits, a prefix of YYYYMMDDhhmmss");
@@ -316,12 +316,12 @@ function checkPrefix(prefix: string, key: string): void {
   checkPart(key, "second", prefix.slice(12, 14), 0, 59);
 }
 
-function checkPart(key: string, name: string, digits: string, least: number, most: number): void {
+function checkPart(key: string, name: string, digits: string, min: number, max: number): void {
   if (digits === "") return;
-  // A single digit is the first of two: it stands for all numbers that begin with it.
+  // A single digit is the first of two and represents all numbers that begin with it.
   const missing = 10 ** (2 - digits.length);
   const low = Number(digits) * missing;
-  if (low + missing - 1 < least || low > most) throw badKey(key, `there is no ${name} ${digits}`);
+  if (low + missing - 1 < min || low > max) throw badKey(key, `there is no ${name} ${digits}`);
 }
 
 function badKey(key: string, fault: string): MementoMapError {

@@ -21,19 +21,19 @@ import { parseFrequency } from "./frequency.ts";
 import { columnEnd, columnsEnd, isBlank, parseColumn, skipBlanks } from "./record.ts";
 import { type Fields, isMap, startsHeader } from "./header.ts";
 
-/** The end of the line that `at` is in, without CR and LF. */
+/** The end of the line that contains `at`, without CR and LF. */
 export function lineEnd(bytes: Uint8Array, at: number): number {
   let end = at;
   while (end < bytes.length && bytes[end] !== LF) end++;
   return end > at && bytes[end - 1] === CR ? end - 1 : end;
 }
 
-/** The start of the line behind a line end. */
+/** The start of the line after a line end. */
 export function nextLine(bytes: Uint8Array, end: number): number {
   return bytes[end] === CR ? end + 2 : end + 1;
 }
 
-/** Whether a key cannot go on at `at`. */
+/** Whether a key ends at `at`. */
 export function isKeyEnd(bytes: Uint8Array, at: number): boolean {
   return at >= bytes.length || bytes[at] <= SPACE;
 }
@@ -45,12 +45,12 @@ export function keyEnd(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** What lookup must know of a map to read its rows. */
+/** The row layout of a map, for lookups. */
 export interface RowLayout {
   /** The name of the map, for messages. */
   readonly source: string;
   readonly fields: Fields;
-  /** The column of the datetime key; -1 when rows have none. */
+  /** The column of the datetime key; -1 if there is none. */
   readonly datetimeColumn: number;
 }
 
@@ -62,9 +62,9 @@ export interface RowRange {
 }
 
 /**
- * Checks that a file with these columns can be looked up as a map.
+ * Checks that a file with these columns is a map.
  *
- * @throws MM_BAD_INPUT when the first key is not `surt` or the first value is not `frequency`.
+ * @throws MM_BAD_INPUT if the first key is not `surt` or the first value is not `frequency`.
  */
 export function rowLayout(fields: Fields, source: string): RowLayout {
   const [key = ""] = fields.keys;
@@ -72,7 +72,7 @@ export function rowLayout(fields: Fields, source: string): RowLayout {
   if (key !== "surt" || value !== "frequency") {
     throw new MementoMapError(
       "MM_BAD_INPUT",
-      `not a MementoMap: its first key is ${quote(key)} and its first value ${quote(value)}, where "surt" and "frequency" are expected`,
+      `not a MementoMap: expected "surt" as the first key and "frequency" as the first value, got ${quote(key)} and ${quote(value)}`,
       { position: { source } },
     );
   }
@@ -83,40 +83,40 @@ export function rowLayout(fields: Fields, source: string): RowLayout {
   };
 }
 
-/** The start of a column, counted from 0; `end` when the row has fewer. */
+/** The start of a column, numbered from 0; `end` if the row has fewer. */
 export function columnStart(bytes: Uint8Array, start: number, end: number, column: number): number {
   let at = start;
   for (let i = 0; i < column; i++) at = skipBlanks(bytes, columnEnd(bytes, at, end), end);
   return at;
 }
 
-/** Whether a column holds the sign for "none", `-`. */
+/** Whether a column is `-`, the sign for a missing value. */
 export function isNone(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === 1 && bytes[start] === MINUS;
 }
 
 /**
- * One row of a map, as places in the bytes it stands in. Make one and read one row after the other.
+ * One row of a map, as offsets into its bytes. Reuse one instance for all rows.
  *
  *     com,example)/a 2014 12+/3 {"x": 1}
- *                   ^    ^     ^         keyEnd, tupleEnd, frequencyEnd; `end` is behind all
+ *                   ^    ^     ^         keyEnd, tupleEnd, frequencyEnd; `end` is after all
  */
 export class Row {
   start = 0;
   keyEnd = 0;
-  /** Behind the last key column; the same as `keyEnd` where the key is the only one. */
+  /** The end of the last key column; equal to `keyEnd` if there is only one. */
   tupleEnd = 0;
   /** The value columns and the JSON block are `[restStart, end)`. */
   restStart = 0;
   frequencyStart = 0;
   frequencyEnd = 0;
-  /** Behind the row, without blanks and the line end. */
+  /** The end of the row, without trailing blanks and the line end. */
   end = 0;
-  /** Where the next line begins. */
+  /** The start of the next line. */
   next = 0;
   /**
-   * A key of common characters in the one way it is written, a space and a frequency, and nothing else,
-   * as nearly all rows are. Such a row has no fault in itself.
+   * Whether the row is just a key of common characters in canonical form, a space and a frequency, as nearly all are.
+   * Such a row is valid.
    */
   isPlain = false;
 }
@@ -125,13 +125,14 @@ export class Row {
 type Columns = Pick<Fields, "keys" | "values">;
 
 /**
- * Reads the line of records that begins at `start`; false for a blank one. Frequencies are found, not
- * checked: see {@link checkFrequency}.
+ * Reads the record line that begins at `start`; returns false for a blank one. Frequencies are located, but not
+ * checked:
+ * see {@link checkFrequency}.
  *
- * @param limit where the bytes end. Lines must be whole: only the last may end there.
- * @throws MementoMapError without a position: MM_BAD_LINE for what is not text, or lacks columns;
- *   MM_BAD_HEADER for a header after the first row; MM_BAD_KEY for a key of a map that is quoted, or written
- *   as no published tool writes it.
+ * @param limit the end of the bytes. Lines must be complete: only the last may end here, without a line end.
+ * @throws MementoMapError without a position: MM_BAD_LINE for binary data or missing columns; MM_BAD_HEADER for a
+ * header
+ *   after the first row; MM_BAD_KEY for a quoted key in a map, or a key in an unpublished spelling.
  */
 export function readRow(
   bytes: Uint8Array,
@@ -155,14 +156,14 @@ export function readRow(
   if (startsHeader(first)) {
     throw new MementoMapError(
       "MM_BAD_HEADER",
-      `header after the first record: ${shown(bytes, start, end)}; headers come first`,
+      `header after the first record: ${excerpt(bytes, start, end)}; headers must come first`,
     );
   }
   const isMapRow = isMap(columns);
   if (first === QUOTE && isMapRow) {
     throw new MementoMapError(
       "MM_BAD_KEY",
-      `the key is quoted, which keys of a map never are: ${shown(bytes, start, end)}`,
+      `keys of a map must not be quoted: ${excerpt(bytes, start, end)}`,
     );
   }
   row.keyEnd = columnEnd(bytes, start, end);
@@ -173,7 +174,7 @@ export function readRow(
   const isCut = row.tupleEnd === -1 || (columns.values.length > 0 && row.restStart === end);
   if (isCut || row.keyEnd === start || first === OPEN_BRACE) {
     const fault = isBlank(first) ? "the line begins with a blank" : "columns are missing";
-    throw new MementoMapError("MM_BAD_LINE", `${fault}: ${shown(bytes, start, end)}`);
+    throw new MementoMapError("MM_BAD_LINE", `${fault}: ${excerpt(bytes, start, end)}`);
   }
   if (isMapRow) refuseUnpublished(byteString(bytes, start, row.keyEnd));
   return true;
@@ -197,17 +198,17 @@ export function checkFrequency(
 const lenientDecoder = new TextDecoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-function shown(bytes: Uint8Array, start: number, end: number): string {
+function excerpt(bytes: Uint8Array, start: number, end: number): string {
   return quote(lenientDecoder.decode(bytes.subarray(start, Math.min(end, start + 512))));
 }
 
-/** Refuses a line that is not text. */
+/** Rejects a line that is not text. */
 function checkText(bytes: Uint8Array, start: number, end: number): void {
   let isAscii = true;
   for (let at = start; at < end; at++) {
     const byte = bytes[at];
     if ((byte < SPACE && byte !== TAB) || byte === DELETE) {
-      throw looksBinary("it holds a control character", bytes, start, end);
+      throw looksBinary("it contains a control character", bytes, start, end);
     }
     if (byte > DELETE) isAscii = false;
   }
@@ -226,15 +227,15 @@ function looksBinary(
   end: number,
   cause?: unknown,
 ): MementoMapError {
-  const message = `the line looks binary: ${fault}: ${shown(bytes, start, end)}`;
+  const message = `the line looks binary: ${fault}: ${excerpt(bytes, start, end)}`;
   return new MementoMapError("MM_BAD_LINE", message, { cause });
 }
 
 const TILDE = 0x7e;
-/** No count with this many digits is beyond 2^53-1. */
+/** Counts with this many digits never exceed 2^53-1. */
 const SAFE_DIGITS = 15;
 
-/** Reads a row that is plain, in one pass; false where a closer look is needed. */
+/** Reads a plain row in one pass; returns false if the row needs the full parser. */
 function readPlain(bytes: Uint8Array, start: number, limit: number, row: Row): boolean {
   const at = plainKey(bytes, start, limit);
   const next = at === -1 ? -1 : plainRowNext(bytes, at, limit);
@@ -251,7 +252,7 @@ function readPlain(bytes: Uint8Array, start: number, limit: number, row: Row): b
   return true;
 }
 
-/** The end of the key of a row that is plain; -1 where a closer look is needed. */
+/** The end of the key of a plain row; -1 if the row needs the full parser. */
 export function plainKeyEnd(bytes: Uint8Array, start: number, end: number): number {
   const at = plainKey(bytes, start, end);
   if (at === -1 || at >= end || bytes[at] !== SPACE) return -1;
@@ -264,7 +265,7 @@ function plainKey(bytes: Uint8Array, start: number, end: number): number {
   return plainPathEnd(bytes, hostEnd + 1, hostEnd + 2, end);
 }
 
-/** Where the line behind a plain row begins whose key ends at `keyEnd`; -1 where it is not plain. */
+/** The start of the line after a plain row whose key ends at `keyEnd`; -1 if the row is not plain. */
 export function plainRowNext(bytes: Uint8Array, keyEnd: number, limit: number): number {
   if (bytes[keyEnd] !== SPACE || keyEnd >= limit) return -1;
   // Most counts have one digit.
@@ -279,13 +280,13 @@ export function plainRowNext(bytes: Uint8Array, keyEnd: number, limit: number): 
   return bytes[end] === CR && (end + 1 >= limit || bytes[end + 1] === LF) ? end + 2 : -1;
 }
 
-/** The end of a frequency with a count of mementos, as writers have it; -1 where there is none. */
+/** The end of a frequency in canonical form with a memento count; -1 if there is none. */
 export function plainFrequencyEnd(bytes: Uint8Array, start: number, end: number): number {
   const at = countEnd(bytes, start, end);
   return at !== -1 && at < end && bytes[at] === SLASH ? countEnd(bytes, at + 1, end) : at;
 }
 
-/** The end of a count of some digits and perhaps a bound; -1 where there is none. */
+/** The end of a count with an optional bound; -1 if there is none. */
 function countEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && bytes[at] >= ZERO && bytes[at] <= NINE) at++;

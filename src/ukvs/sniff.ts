@@ -1,17 +1,18 @@
 import { isPacked } from "../bytes/bytes.ts";
 import { tryParseFrequency } from "./frequency.ts";
 
-/** What the beginning of a body looks like. */
+/** The apparent kind of a body. */
 export type Kind = "map" | "packed" | "compressed" | "html" | "empty" | "other";
 
 const decoder = new TextDecoder();
 
-/** A first line with a long key is longer than a few kilobytes. */
+/** Allows for a first line with a long key. */
 const MAX_LINE_BYTES = 2 ** 17;
 
 /**
- * Guesses from its first bytes whether a body can be a map. Its name and its content type say
- * nothing reliable: static servers send a map as anything, and error pages come with status 200.
+ * Detects the kind of a body from its first bytes. Name and content type are unreliable: static servers send maps
+ * with any
+ * type, and error pages with status 200.
  */
 export function sniff(start: Uint8Array): Kind {
   const [a, b, c, d] = start;
@@ -30,7 +31,7 @@ export function sniff(start: Uint8Array): Kind {
     : "other";
 }
 
-/** What messages call a body of this kind. */
+/** The name of a kind in messages. */
 export function kindText(kind: Kind): string {
   const texts: Record<Kind, string> = {
     map: "a map",

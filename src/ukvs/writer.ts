@@ -3,12 +3,12 @@ import { MementoMapError, quote } from "../errors.ts";
 import { columnsEnd, formatRecord, LastKey, notSorted, type UkvsRecord } from "./record.ts";
 import { headerText, type Fields, type UkvsHeaders } from "./header.ts";
 
-/** Where bytes go. Each chunk is the sink's to keep. */
+/** A destination for bytes. The sink owns each chunk. */
 export interface ByteSink {
   write(chunk: Uint8Array): void | Promise<void>;
 }
 
-/** Where a map goes: what takes its headers can state its size in them when it has all rows. */
+/** A destination for a map. It receives the headers separately, to fill in `!size` after the last row. */
 export interface MapSink extends ByteSink {
   writeHead(headers: UkvsHeaders): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface MapSink extends ByteSink {
 export interface WriteUkvsOptions {
   /** Whether to write the headers. Default true. */
   readonly writesHead?: boolean;
-  /** The size of the blocks given to the sink. Default `DEFAULT_BLOCK_BYTES`. */
+  /** The size of the blocks passed to the sink. Default `DEFAULT_BLOCK_BYTES`. */
   readonly blockBytes?: number;
 }
 
@@ -25,8 +25,7 @@ const DEFAULT_BLOCK_BYTES: number = 256 * 1024;
 const ENCODER = new TextEncoder();
 
 /**
- * Writes a file: its headers sorted, then the records given to it, in large blocks. Holds one
- * block. Flush it at the end.
+ * Writes a file in large blocks: sorted headers, then the records. Holds one block. Call `flush` at the end.
  *
  * @example
  * ```ts
@@ -66,9 +65,9 @@ export class UkvsWriter {
   }
 
   /**
-   * Writes a record. Await the result: it is a promise only when a block went to the sink.
+   * Writes a record. Await the result; it is a promise only if a block was passed to the sink.
    *
-   * @throws MementoMapError as `formatRecord` and `writeLine`.
+   * @throws MementoMapError like `formatRecord` and `writeLine`.
    */
   write(record: UkvsRecord): void | Promise<void> {
     const bytes = ENCODER.encode(formatRecord(record, this.#fields));
@@ -76,8 +75,9 @@ export class UkvsWriter {
   }
 
   /**
-   * Writes the record that stands in `bytes` from `start` to `end`, without its line end, as it is:
-   * beyond its keys it is not looked at. Await the result, as of `write`.
+   * Writes the record in `bytes[start, end)`, which has no line end, unchanged; only its keys are checked. Await
+   * the result,
+   * as for `write`.
    *
    * @throws MementoMapError `MM_NOT_SORTED`, `MM_BAD_LINE` if key columns are missing.
    */
@@ -86,7 +86,7 @@ export class UkvsWriter {
     const length = end - start + 1;
     if (this.#length + length > this.#block.length) {
       const flushed = this.flush();
-      // The line is copied before waiting, so that the caller may use its bytes again.
+      // The line is copied before waiting, so that the caller may reuse its bytes.
       if (length > this.#block.length) this.#block = new Uint8Array(length);
       this.#append(bytes, start, end);
       return flushed;
@@ -94,7 +94,7 @@ export class UkvsWriter {
     this.#append(bytes, start, end);
   }
 
-  /** Gives the sink what is left. Await it after the last record. */
+  /** Passes the rest to the sink. Await it after the last record. */
   async flush(): Promise<void> {
     if (this.#length === 0) return;
     const block = this.#block.subarray(0, this.#length);
