@@ -6,8 +6,8 @@ import { withMapOutput } from "./map-output.ts";
 import { mergeMaps } from "./merge-maps.ts";
 
 /**
- * Runs `use` with a map in the form that writers produce: the map merged alone, in a scratch file.
- * Messages call it as the map.
+ * Runs `use` with the canonical form of a map: merged alone, into a scratch file.
+ * Messages refer to it by the name of the map.
  *
  * @throws as mergeMaps, and MM_IO
  */

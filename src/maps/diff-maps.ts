@@ -5,45 +5,44 @@ import { formatHeaders, isJsonObject, type UkvsHeaders } from "../ukvs/header.ts
 import { readUkvs, type UkvsReader } from "../ukvs/reader.ts";
 import { RowCursor } from "./row-cursor.ts";
 
-/** A record that only one map has, or that says something else in the other. */
+/** A record that is in one map only, or differs between the two. */
 export interface RecordDifference {
   readonly kind: "removed" | "added" | "changed";
   /** The key columns, with one space between them. */
   readonly key: string;
-  /** The value columns and the JSON block before and after, blanks between columns made one. */
+  /** The value columns and the JSON block before and after, runs of blanks collapsed to one space. */
   readonly before?: string;
   readonly after?: string;
 }
 
-/** A header line, in strict JSON, that only one map has. */
+/** A header line, as strict JSON, that is in one map only. */
 export interface HeaderDifference {
   readonly kind: "removed" | "added";
   readonly header: string;
 }
 
-/** What differs between two maps. */
+/** The differences between two maps. */
 export interface MapDifference {
   readonly headers: readonly HeaderDifference[];
   /** In key order; can be read once. */
   readonly records: AsyncGenerator<RecordDifference, void, undefined>;
 }
 
-/** A map as a stream, with the name that messages call it. */
+/** A map as a stream, with its name for messages. */
 export interface NamedChunks {
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
 /**
- * Compares two sorted maps: their headers at once, their records as they are read.
+ * Compares two sorted maps: headers immediately, records as they are read.
  *
- * The order of headers and of their members, the way their JSON is written, the width of blanks and a
- * bare slash behind a count make no difference.
- * Where a key stands more than once, its rows are compared in their order. Holds one chunk of each
- * map and reads both once.
+ * Ignores the order of headers and of their members, JSON formatting, the width of blanks, and a
+ * bare slash after a count. Rows of a duplicate key are compared in their order. Holds one chunk of
+ * each map and reads both once.
  *
- * @throws MM_BAD_INPUT when the key columns differ; MM_NOT_SORTED and what else reading throws, also
- *   while the records are read.
+ * @throws MM_BAD_INPUT when the key columns differ; MM_NOT_SORTED and other read errors, also while
+ *   the records are read.
  */
 export async function diffMaps(
   before: NamedChunks,
@@ -75,7 +74,7 @@ function diffHeaders(before: UkvsHeaders, after: UkvsHeaders): HeaderDifference[
   ];
 }
 
-/** A header line whose objects have their members in order of their names. */
+/** A header line with the members of its objects sorted by name. */
 function withSortedMembers(header: string): string {
   const blank = header.indexOf(" ");
   const value: unknown = JSON.parse(header.slice(blank + 1));
@@ -117,14 +116,14 @@ async function* diffRecords(
 const decoder = new TextDecoder();
 
 function keyOf({ bytes, start, tupleEnd }: RowCursor): string {
-  return oneBlank(decoder.decode(bytes.subarray(start, tupleEnd)));
+  return collapseBlanks(decoder.decode(bytes.subarray(start, tupleEnd)));
 }
 
 function restOf(row: RowCursor): string {
-  return oneBlank(decoder.decode(restBytes(row)));
+  return collapseBlanks(decoder.decode(restBytes(row)));
 }
 
-/** `200/` says the same as `200`. */
+/** `200/` means the same as `200`. */
 function withoutBareSlash(rest: string): string {
   return rest.replace(/^(\d+[+~-]?)\/(?= |$)/, "$1");
 }
@@ -133,7 +132,7 @@ function restBytes({ bytes, restStart, end }: RowCursor): Uint8Array {
   return bytes.subarray(restStart, end);
 }
 
-/** Makes runs of blanks one space, except within quotes. */
-function oneBlank(text: string): string {
+/** Collapses runs of blanks to one space, except within quotes. */
+function collapseBlanks(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"?|[ \t]+/g, (part) => (part.startsWith('"') ? part : " "));
 }

@@ -8,26 +8,26 @@ import { mapHeadOf } from "../ukvs/head.ts";
 import { rowLayout } from "../ukvs/row.ts";
 import { sniff } from "../ukvs/sniff.ts";
 
-/** What a file is, by its first bytes; in words, for messages. */
+/** Kinds of files, recognized by their first bytes, as worded in messages. */
 export const KIND_NAMES = {
   empty: "an empty file",
   map: "a map",
   packed: "a packed map",
-  run: "a run of keys",
-  learnt: "what an aggregator learnt",
+  run: "a sorted run of keys",
+  learnt: "the learned state of an aggregator",
   page: "an HTML page",
   index: "an index",
   archive: "an archive file",
   log: "a log",
-  answers: "answers to lookups",
+  answers: "lookup results",
   list: "a list of URIs",
   json: "JSON",
-  text: "a text",
+  text: "a text file",
   binary: "binary data",
 };
 export type FileKind = keyof typeof KIND_NAMES;
 
-/** Formats of inputs that are no lists. */
+/** Kinds of the input formats that are not lists. */
 const KIND_OF_FORMAT: Readonly<Record<string, FileKind>> = {
   warc: "archive",
   arc: "archive",
@@ -38,7 +38,7 @@ const KIND_OF_FORMAT: Readonly<Record<string, FileKind>> = {
 };
 
 /**
- * Tells by its first bytes what a file is. Decompresses it first, if it is compressed.
+ * Detects the kind of a file from its first bytes, decompressing them if needed.
  *
  * @throws MM_IO
  */
@@ -60,7 +60,7 @@ function kindOf(head: Uint8Array, path: string): FileKind {
   if (text.startsWith("PAR1")) return "archive";
   if (looksLikeHtml(text)) return "page";
   const [line = ""] = text.split(/\r?\n/, 1);
-  // ZIP has control characters, as other binary data.
+  // ZIP contains control characters, like other binary data.
   if (foreignKind(line) === "binary data") return "binary";
   if (/^[!@]/.test(line)) return isMap(head, path) ? "map" : "index";
   if (/\t(?:present|absent)\t/.test(line)) return "answers";
@@ -83,13 +83,13 @@ function isMap(head: Uint8Array, path: string): boolean {
   }
 }
 
-/** Whether a file is a map by its first bytes; one that is packed is, too. @throws MM_IO */
+/** Whether a file is a map by its first bytes; packed maps and empty files count. @throws MM_IO */
 export async function isMapFile(path: string): Promise<boolean> {
   const kind = await fileKind(path);
   return kind === "map" || kind === "packed" || kind === "empty";
 }
 
-/** Whether there is a plain file that is a map and has a record among its first lines. */
+/** Whether a path is a regular file with a map that has a record among its first lines. */
 export async function mapRecordsIn(path: string): Promise<boolean> {
   try {
     if ((await stat(path).catch(() => undefined))?.isFile() !== true) return false;

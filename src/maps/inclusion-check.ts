@@ -5,7 +5,7 @@ import type { Count } from "../ukvs/frequency.ts";
 import { KEY_KIND, LAYER, TreeNode, TreeWalk } from "../ukvs/key-tree.ts";
 import { type Fault, fault, type FaultCode } from "./map-faults.ts";
 
-/** Exclusions remembered until it is known whether they exclude anything. */
+/** Limit on exclusions remembered until it is known whether they exclude anything. */
 const MAX_PENDING = 10_000;
 
 interface Exclusion {
@@ -13,25 +13,25 @@ interface Exclusion {
   readonly key: string;
 }
 
-/** A host or path of the map, with what is known about everything below it. */
+/** A host or path of the map, with the facts known about everything below it. */
 class InclusionNode extends TreeNode<InclusionNode> {
-  /** The least number of mementos that the rows below state, the wildcard's own left out. */
+  /** The minimum number of mementos stated by the rows below, without the wildcard's own count. */
   included = 0;
   /** Of those, the mementos of the page itself, without a query. */
   bare = 0;
   wildcard: { readonly line: number; readonly count: Count | undefined } | undefined;
-  /** Whether a wildcard here says present. */
+  /** Whether a wildcard of this node is present. */
   isPresent = false;
-  /** Exclusions with nothing present above them, so far. */
+  /** Exclusions with no present key above them so far. */
   pending: Exclusion[] = [];
 }
 
 /**
- * Checks what rows say about each other: wildcards include what is below them, and exclusions need
- * something to be excluded from.
+ * Checks rows against each other: a wildcard must include the counts below it, and an exclusion
+ * needs a broader present key.
  *
- * Takes the rows of a sorted map one by one. A node is open as long as keys begin with its text: the
- * queries of a page, `/a?x`, come behind all that is below it. Holds the open nodes.
+ * Receives the rows of a sorted map one by one. A node stays open while keys begin with its text: the
+ * queries of a page, `/a?x`, follow everything below it. Holds the open nodes.
  */
 export class InclusionCheck {
   readonly #walk = new TreeWalk(
@@ -39,7 +39,7 @@ export class InclusionCheck {
     this,
     () => 0xff,
   );
-  /** All rows, and what `*` says of them. */
+  /** All rows, and the row `*`. */
   readonly #all = new InclusionNode();
   readonly #faults: Fault[] = [];
   #pendingCount = 0;
@@ -47,13 +47,13 @@ export class InclusionCheck {
   readonly #hasQueries: boolean;
   readonly #isSample: boolean;
 
-  /** @param isSample a void of a map made of samples needs nothing above it: all else is not known. */
+  /** @param isSample whether voids need no key above them: in a sample, all else is unknown. */
   constructor({ queries = false }: KeyOptions, isSample = false) {
     this.#hasQueries = queries;
     this.#isSample = isSample;
   }
 
-  /** Takes the row of the key `bytes[start, end)` with its memento count; undefined when that is unknown. */
+  /** Adds the row of the key `bytes[start, end)` with its memento count, undefined if unknown. */
   add(line: number, bytes: Uint8Array, start: number, end: number, count: Count | undefined): void {
     const walk = this.#walk;
     walk.goTo(bytes, start, end);
@@ -63,11 +63,11 @@ export class InclusionCheck {
     switch (kind) {
       case KEY_KIND.opaque:
         if (end - start === 1 && bytes[start] === STAR) this.#all.wildcard = { line, count };
-        else if (isZero) this.#refuse({ line, key: walk.key.text() });
+        else if (isZero) this.#reportIdle({ line, key: walk.key.text() });
         else this.#all.included += atLeast(count);
         return;
       case KEY_KIND.spread: {
-        // It covers one path on many hosts: part of many sums, and the whole of none.
+        // It covers one path on many hosts: it belongs to many sums and makes up none of them.
         const labelsEnd = hostEnd - 2;
         if (!isZero) walk.enter({ hostEnd: labelsEnd, nodesEnd: labelsEnd }).isPresent = true;
         return;
@@ -97,13 +97,13 @@ export class InclusionCheck {
     else node.isPresent = true;
   }
 
-  /** The queries of a page are in a node of their own, `com,a)/p?`, whose wildcard has the page too. */
+  /** Queries of a page have a node of their own, `com,a)/p?`, whose wildcard includes the page. */
   #addQuery(line: number, count: Count | undefined): void {
     const { key } = this.#walk;
     const { hostEnd, queriedEnd } = key;
     const isZero = count?.value === 0;
     if (!this.#hasQueries) {
-      // A row for one query says nothing of others.
+      // A row for one query implies nothing about others.
       if (isZero) this.#exclude(this.#walk.enter({ hostEnd, nodesEnd: queriedEnd }), line);
       return;
     }
@@ -120,12 +120,12 @@ export class InclusionCheck {
     else node.included += atLeast(count);
   }
 
-  /** The faults that became certain since the last call. */
+  /** Returns the faults that became certain since the last call. */
   take(): Fault[] {
     return this.#faults.splice(0);
   }
 
-  /** The faults that become certain at the end of the map. */
+  /** Returns the faults that become certain at the end of the map. */
   finish(lastLine: number): Fault[] {
     this.#walk.end();
     this.#checkCount(this.#all, "*");
@@ -136,11 +136,11 @@ export class InclusionCheck {
     return this.take();
   }
 
-  /** Notes that the current key is excluded from what is at or above a node. */
+  /** Records that the current key is excluded from the keys at or above a node. */
   #exclude(from: InclusionNode | undefined, line: number): void {
     if (isPresentAbove(from)) return;
     const exclusion = { line, key: this.#walk.key.text() };
-    if (from === undefined) this.#refuse(exclusion);
+    if (from === undefined) this.#reportIdle(exclusion);
     else if (this.#isSample) return;
     else if (this.#pendingCount >= MAX_PENDING) this.#uncheckedCount++;
     else {
@@ -149,7 +149,7 @@ export class InclusionCheck {
     }
   }
 
-  #refuse({ line, key }: Exclusion): void {
+  #reportIdle({ line, key }: Exclusion): void {
     if (this.#isSample) return;
     const text = `key ${quote(key)} excludes nothing: no broader key is present`;
     this.#faults.push(fault(line, "idle-exclusion", text));
@@ -184,24 +184,24 @@ export class InclusionCheck {
     this.#faults.push(fault(wildcard.line, code, text));
   }
 
-  /** Decides about the exclusions of a node that closes, or leaves them to the node above. */
+  /** Resolves the exclusions of a closing node, or passes them to its parent. */
   #settle(node: InclusionNode): void {
     const { parent, pending } = node;
     if (pending.length === 0) return;
     const isSettled = isPresentAbove(node);
-    // `X,*` comes before what is below X but after the paths of X, and after labels that begin
+    // `X,*` sorts before the keys below X but after the paths of X, and after labels that begin
     // with one of the few characters below `*`.
     const isBeforeStar = parent !== undefined && this.#walk.key.bytes[parent.textEnd + 1] < STAR;
     if (!isSettled && parent !== undefined && (node.layer !== LAYER.host || isBeforeStar)) {
       parent.pending.push(...pending);
       return;
     }
-    if (!isSettled) for (const exclusion of pending) this.#refuse(exclusion);
+    if (!isSettled) for (const exclusion of pending) this.#reportIdle(exclusion);
     this.#pendingCount -= pending.length;
   }
 }
 
-/** What the wildcard of a node of queries includes that is counted above it: the page itself. */
+/** Mementos that the wildcard of a query node includes but that are counted above: the page itself. */
 function bareAbove({ layer, parent }: InclusionNode): number {
   return layer === LAYER.query ? (parent?.bare ?? 0) : 0;
 }
@@ -211,7 +211,7 @@ function isPresentAbove(from: InclusionNode | undefined): boolean {
   return false;
 }
 
-/** What a closed node adds to the one above: its wildcard speaks for all below. */
+/** The contribution of a closed node to its parent: its wildcard stands for everything below. */
 function contribution(node: InclusionNode): number {
   const { wildcard, included } = node;
   const count = wildcard?.count;

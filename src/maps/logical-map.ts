@@ -9,30 +9,30 @@ import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
 import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
 
 /**
- * One map, whether it came whole or as the pages of a split.
+ * One map, stored whole or as the pages of a split.
  *
- * Pages must be one map before anything is decided about them: an exclusion on one page may belong
- * to a wildcard on another. The headers are without the `page` member of `!meta`.
+ * Pages must be joined before anything is decided: an exclusion on one page may belong to a
+ * wildcard on another. The headers lack the `page` member of `!meta`.
  */
 export interface LogicalMap extends KeyFinder {
   readonly name: string;
-  /** All records in key order, from the start each time it is called; or in any order. */
+  /** All records, from the start on each call; in any order if `checkOrder` is false. */
   batches(options?: { readonly checkOrder: boolean }): AsyncGenerator<RecordBatch, void, undefined>;
 }
 
 export interface OpenMapsOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Whether to refuse maps that are not of the size they state, or hold nothing. Default true. */
+  /** Whether to reject maps that are empty or differ from their stated size. Default true. */
   readonly checkSize?: boolean | undefined;
 }
 
 /**
- * Opens maps, putting the pages of each split together.
+ * Opens maps, joining the pages of each split.
  *
- * Pages belong together when they say the same in all headers but `page`. Order of the result: as
- * the maps, or the first pages of maps, are given.
+ * Pages belong together if all their headers but `page` agree. The result is in the order of
+ * the maps, or of the first page of each split.
  *
- * @throws MM_BAD_INPUT when a page is missing or given twice; MM_BAD_HEADER; MM_IO.
+ * @throws MM_BAD_INPUT when a page is missing or duplicated; MM_BAD_HEADER; MM_IO.
  */
 export async function openLogicalMaps(
   sources: readonly ByteSource[],

@@ -3,10 +3,10 @@ import { ANY_QUERY, hasQuery, hostEnd, type KeyOptions } from "../surt/key.ts";
 import { ownSpelling } from "../surt/spelling.ts";
 
 /**
- * What can be wrong with a map. Stable, like the codes of errors: scripts may filter by them.
+ * Problems that a map can have. Stable, like error codes: scripts may filter by them.
  *
- * Errors break a rule of the format, so that a reader refuses the map, or looks in vain for what it
- * holds. Warnings are about what a reader understands, but a writer hardly meant.
+ * Errors break a rule of the format: readers reject the map, or cannot find keys that it holds.
+ * Warnings concern lines that readers accept but that were probably not intended.
  */
 export const FAULT_SEVERITIES = {
   "bad-columns": "error",
@@ -38,7 +38,7 @@ export const FAULT_SEVERITIES = {
 
 export type FaultCode = keyof typeof FAULT_SEVERITIES;
 
-/** One thing that is wrong with a map. */
+/** One problem of a map. */
 export interface Fault {
   /** Counted from 1. */
   readonly line: number;
@@ -47,12 +47,12 @@ export interface Fault {
   readonly message: string;
 }
 
-/** A fault with the severity that its code has. */
+/** Creates a fault with the severity of its code. */
 export function fault(line: number, code: FaultCode, message: string): Fault {
   return { line, severity: FAULT_SEVERITIES[code], code, message };
 }
 
-/** What is wrong with the form of a key. */
+/** A problem with the form of a key. */
 export interface KeyFault {
   readonly code: FaultCode;
   readonly message: string;
@@ -62,14 +62,14 @@ export interface KeyFault {
 const OPAQUE = /^[^/]*:/;
 
 /**
- * Checks the form of a key: whether some lookup may ask for it.
+ * Checks the form of a key: whether any lookup can query it.
  *
- * At most one fault: what follows the first one is often a consequence of it.
+ * Reports at most one fault: later ones are often consequences of the first.
  */
 export function keyFault(key: string, options: KeyOptions = {}): KeyFault | undefined {
   if (options.queries === true && hasQuery(key)) return queryFault(key);
   if (key.endsWith(ANY_QUERY)) {
-    return bad(key, 'stands for any query, in a map without "queries": true in its "!fields"');
+    return bad(key, 'matches any query, but "!fields" lacks "queries": true');
   }
   if (key === "*") return undefined;
   const paren = hostEnd(key);
@@ -79,20 +79,20 @@ export function keyFault(key: string, options: KeyOptions = {}): KeyFault | unde
   return hostFault(key, host) ?? pathFault(key, key.slice(paren + 1), isSpread);
 }
 
-/** What is wrong with a key that has a query, in a map with queries. */
+/** Checks a key with a query, in a map with queries. */
 function queryFault(key: string): KeyFault | undefined {
   if (hasRawStar(key, { queries: true })) return rawStar(key);
   const mark = key.indexOf("?", Math.max(0, hostEnd(key)));
   if (key.endsWith("?") && mark === key.length - 1) {
-    return bad(key, 'has nothing behind its "?"; a page without a query has none');
+    return bad(key, 'has an empty query; a page without a query has no "?"');
   }
   const query = key.slice(mark);
   if (query !== ANY_QUERY && query.includes("*")) {
-    return bad(key, 'has a "*" within its query, where it is written "%2a"');
+    return bad(key, 'has a "*" in its query; write it as "%2a"');
   }
   const page = keyFault(key.slice(0, mark));
   if (page === undefined && /[,/]\*$/.test(key.slice(0, mark))) {
-    return bad(key, "has a query behind a wildcard");
+    return bad(key, "has a query after a wildcard");
   }
   return page?.code === "bad-key" ? { ...page, message: `${page.message}: ${quote(key)}` } : page;
 }
@@ -104,25 +104,25 @@ function hasRawStar(key: string, options: KeyOptions = {}): boolean {
 function rawStar(key: string): KeyFault {
   return {
     code: "star-in-key",
-    message: `key ${quote(key)} has a "*" that is not a wildcard, which is written "%2a"; merge rewrites it`,
+    message: `key ${quote(key)} has a "*" that is not a wildcard; write it as "%2a" (merge does)`,
   };
 }
 
 function pathlessFault(key: string): KeyFault | undefined {
   if (OPAQUE.test(key)) return undefined;
-  if (key.includes(")")) return bad(key, 'has no "/" behind its ")"');
+  if (key.includes(")")) return bad(key, 'has no "/" after its ")"');
   return key.includes("/")
     ? bad(key, 'has no ")" between host and path')
     : bad(key, 'has neither a path nor a wildcard; a home page ends in ")/"');
 }
 
 function hostFault(key: string, host: string): KeyFault | undefined {
-  // `http://a..com/` has an empty label within, and a lookup asks for it.
+  // `http://a..com/` has an empty label within, and lookups query it.
   const labels = host.split(",");
   if (labels[0] === "" || labels.at(-1) === "") return bad(key, "has an empty host label");
   if (labels.includes("*"))
     return bad(key, "has a wildcard in the middle; it may only be the last label");
-  if (host.includes(")")) return bad(key, 'has a ")" in its host; it is written "%29"');
+  if (host.includes(")")) return bad(key, 'has a ")" in its host; write it as "%29"');
   if (/[A-Z]/.test(host)) return bad(key, "has upper-case letters in its host; SURTs have none");
   return host.includes("/") ? bad(key, 'has a path before its ")"') : undefined;
 }
@@ -130,13 +130,13 @@ function hostFault(key: string, host: string): KeyFault | undefined {
 function pathFault(key: string, path: string, isSpread: boolean): KeyFault | undefined {
   if (path === "") {
     return isSpread
-      ? bad(key, 'needs a path behind ",*)"')
+      ? bad(key, 'needs a path after ",*)"')
       : {
           code: "home-without-slash",
-          message: `key ${quote(key)} is a home page, which is written with a slash: ${quote(`${key}/`)}`,
+          message: `key ${quote(key)} is a home page without its slash; write ${quote(`${key}/`)}`,
         };
   }
-  if (!path.startsWith("/")) return bad(key, 'has no "/" behind its ")"');
+  if (!path.startsWith("/")) return bad(key, 'has no "/" after its ")"');
   const query = path.indexOf("?");
   if (query >= 0) {
     return {
@@ -145,7 +145,7 @@ function pathFault(key: string, path: string, isSpread: boolean): KeyFault | und
     };
   }
   if (path.length > 1 && path.endsWith("/")) {
-    return bad(key, "ends in a slash; only the root does, and no lookup asks for it");
+    return bad(key, "ends in a slash; no lookup matches such a key, except the root");
   }
   if (hasRawStar(key)) return rawStar(key);
   const segments = path.slice(1).split("/");
@@ -153,7 +153,7 @@ function pathFault(key: string, path: string, isSpread: boolean): KeyFault | und
   if (star < 0) return undefined;
   if (isSpread) return bad(key, "has a wildcard in its path as well as in its host");
   return star < segments.length - 1
-    ? bad(key, 'has a wildcard in the middle; a "*" that belongs to a path is written "%2a"')
+    ? bad(key, 'has a wildcard in the middle; write a literal "*" in a path as "%2a"')
     : undefined;
 }
 

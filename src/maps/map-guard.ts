@@ -4,29 +4,28 @@ import type { PackedHeader } from "../packed/packed-file.ts";
 import { frequencyCount } from "../ukvs/frequency.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 
-/** How much a map holds: what is compared before one takes the place of another. */
+/** Size of a map, compared before one replaces another. */
 export interface MapExtent {
   readonly records: number;
-  /** The sum of the frequencies of all rows but `*`; compacting a map changes it little. */
+  /** The sum of the frequencies of all rows but `*`; compacting a map hardly changes it. */
   readonly mementos: number;
-  /** A packed map has the records of the map that it was made from, and no mementos. */
+  /** A packed map has the record count of its source map, and no mementos. */
   readonly isPacked?: boolean | undefined;
 }
 
 export interface MapGuardOptions {
-  /** The share of the mementos that a new map may have lost; 1 takes any map. Default 0.5. */
+  /** The fraction of mementos that a new map may have lost; 1 accepts any map. Default 0.5. */
   readonly maxShrink?: number | undefined;
 }
 
 const DEFAULT_MAX_SHRINK = 0.5;
 
 /**
- * Refuses a map that would take the place of another and has lost too much of it: all records, or
- * more than the allowed share of the mementos (of the records, where no row states a frequency).
+ * Rejects a map that would replace another but lost too much: all records, or more than the
+ * allowed fraction of the mementos (of the records, if no row states a frequency).
  *
- * A harvest that failed, an index that was not mounted or a wrong path give such maps, and an
- * archive would seem to hold next to nothing. A packed map and one in text have nothing to compare but
- * whether they are empty.
+ * Failed harvests, unmounted indexes and wrong paths produce such maps, and the archive would seem
+ * almost empty. Between a packed map and a text map, only emptiness is compared.
  *
  * @throws MM_EMPTY, MM_SHRUNK.
  */
@@ -53,17 +52,17 @@ export function refuseShrunk(
   throw new MementoMapError(
     "MM_SHRUNK",
     `the new map has ${after} ${name}, the current one ${before}; the current one is kept. ` +
-      `If the archive has become so small, allow it with --max-shrink (now ${maxShrink * 100}%)`,
+      `If the archive really shrank, allow it with --max-shrink (now ${maxShrink * 100}%)`,
     { position: { source } },
   );
 }
 
-/** What a packed map holds: the size it was packed to does not matter. */
+/** The extent of a packed map; the size it was packed to does not matter. */
 export function packedExtent({ rows, source }: PackedHeader): MapExtent {
   return { records: source?.rows ?? rows, mementos: 0, isPacked: true };
 }
 
-/** Counts what a map holds, in one reading; undefined where there is no map that can be read. */
+/** Counts records and mementos in one pass; undefined if there is no readable map. */
 export async function extentOf(chunks: AsyncIterable<Uint8Array>): Promise<MapExtent | undefined> {
   let [records, mementos] = [0, 0];
   try {
@@ -72,7 +71,7 @@ export async function extentOf(chunks: AsyncIterable<Uint8Array>): Promise<MapEx
       const { bytes, count, keyStarts, keyEnds, restStarts, restEnds } = batch;
       records += count;
       for (let i = 0; i < count; i++) {
-        // The row `*` states the total once more; the frequency is the first value of a map.
+        // The row `*` repeats the total; the frequency is the first value of a map.
         if (keyEnds[i] - keyStarts[i] === 1 && bytes[keyStarts[i]] === STAR) continue;
         mementos += frequencyCount(bytes, restStarts[i], restEnds[i]);
       }

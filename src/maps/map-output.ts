@@ -7,7 +7,7 @@ import { copyToOutput, type Output, type OutputStreams, withOutput } from "../fi
 import { mapRecordsIn } from "./file-kind.ts";
 import { withTempDir } from "../files/scratch.ts";
 
-/** Takes a map: its headers, then its rows. States the size of what it was given in `!size`. */
+/** Writes a map: its headers, then its rows. Fills in `!size` from the rows written. */
 export class MapOutput implements MapSink {
   readonly #output: Output;
   #head: SizedHead | undefined;
@@ -18,7 +18,7 @@ export class MapOutput implements MapSink {
     this.#output = output;
   }
 
-  /** What was written so far, without the headers. */
+  /** Size of the rows written so far. */
   get size(): MapSize {
     return { bytes: this.#bytes, records: this.#records };
   }
@@ -28,20 +28,20 @@ export class MapOutput implements MapSink {
     return this.#head?.length ?? 0;
   }
 
-  /** Writes the headers; once, and before any row. */
+  /** Writes the headers; must be called once, before any row. */
   async writeHead(headers: UkvsHeaders): Promise<void> {
     this.#head = new SizedHead(headers);
     await this.#output.write(this.#head.bytes(this.size));
   }
 
-  /** Writes whole rows. Passing their number saves the time to count them. */
+  /** Writes whole rows. Passing their number avoids counting them. */
   async write(rows: Uint8Array, records: number = countLines(rows)): Promise<void> {
     this.#records += records;
     this.#bytes += rows.length;
     await this.#output.write(rows);
   }
 
-  /** Fills in the size, when all rows are written. */
+  /** Fills in the size, once all rows are written. */
   async finish(): Promise<void> {
     if (this.#head === undefined) throw new Error("a map without headers was written");
     await this.#output.replaceHead?.(this.#head.bytes(this.size));
@@ -49,20 +49,20 @@ export class MapOutput implements MapSink {
 }
 
 export interface MapOutputStreams extends OutputStreams {
-  /** Writes a map without a record over one that has some. */
+  /** Whether an empty map may overwrite one with records. */
   readonly force?: boolean | undefined;
   /** The folder for scratch files. */
   readonly tmp?: string | undefined;
 }
 
 /**
- * Runs `use` with an output for a map, which is committed when it returns and aborted when it throws.
+ * Runs `use` with an output for a map: committed when it returns, aborted when it throws.
  *
- * The size of a map comes first in it and is known last. In a file it is filled in at the end; what is
- * compressed, or goes to standard output or a device, is first written to a scratch file as it is, and
- * sent when it is whole.
+ * The size of a map comes first in it and is known last. In a plain file it is filled in at the end.
+ * Compressed output, standard output and devices are first written uncompressed to a scratch file,
+ * which is sent when complete.
  *
- * @throws MM_EMPTY for a map without a record that would replace one with some; as `openOutput`
+ * @throws MM_EMPTY for an empty map that would replace one with records; as `openOutput`
  */
 export function withMapOutput<T>(
   path: string | undefined,
@@ -93,7 +93,7 @@ async function filled<T>(
   if (map.size.records === 0 && replaced !== undefined && (await mapRecordsIn(replaced))) {
     throw new MementoMapError(
       "MM_EMPTY",
-      "the new map has no records, but the existing file has; it is kept, unless --force is given",
+      "the new map has no records, but the existing file has; use --force to replace it",
       { position: { source: replaced } },
     );
   }

@@ -5,22 +5,22 @@ import { columnEnd } from "../ukvs/record.ts";
 import type { RowCursor } from "./row-cursor.ts";
 import { eachRow, openWholeMap, PageCuts, pagesOf, type SplitPlan } from "./split-map.ts";
 
-/** A page may end this much before it is full, if the tree of keys has a better place there. */
+/** Fraction of a page that may stay unused if the key tree has a better place to cut. */
 const SLACK = 0.1;
 
-/** How many keys of a map begin with a label, which is a top-level domain for most. */
+/** How many keys of a map begin with a label, usually a top-level domain. */
 interface DomainShare {
   readonly domain: string;
   readonly keys: number;
 }
 
-/** What one reading of a map tells: how to serve it, and what to say about it. */
+/** Facts from one pass over a map, to serve and describe it. */
 export interface MapSurvey {
   readonly plan: SplitPlan;
   readonly records: number;
   /** The sum of all frequencies but that of `*`. */
   readonly mementos: number;
-  /** The frequency of `*`, which states the totals of the archive; none in most maps. */
+  /** The frequency of `*`, which states the totals of the archive; most maps have none. */
   readonly total: string | undefined;
   /** The domains with most keys, largest first. */
   readonly topDomains: readonly DomainShare[];
@@ -28,20 +28,20 @@ export interface MapSurvey {
 }
 
 export interface SurveyOptions {
-  /** Records of a page at most; default 50,000. */
+  /** Maximum records per page; default 50,000. */
   readonly pageRecords?: number;
-  /** How many domains to list; default 12. */
+  /** Maximum number of domains to list; default 12. */
   readonly domains?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads a map once: checks that it is a sorted map, plans its pages, counts.
+ * Reads a map once: checks that it is sorted, plans its pages, counts.
  *
  * Holds one chunk, the list of pages, and a number per top-level domain.
  *
- * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is not a map, or one
- *   page of a map.
+ * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is not a map, or
+ *   is one page of a map.
  */
 export async function surveyMap(
   source: ByteSource,
@@ -59,7 +59,7 @@ export async function surveyMap(
     const { bytes, start, keyEnd, restStart, end } = row;
     cuts.add(row, isNew, shared);
     records += 1;
-    // The row `*` states the total once more.
+    // The row `*` repeats the total.
     if (keyEnd - start === 1 && bytes[start] === STAR) {
       total ??= decoder.decode(bytes.subarray(restStart, columnEnd(bytes, restStart, end)));
       return;
@@ -79,7 +79,7 @@ export async function surveyMap(
 
 const decoder = new TextDecoder();
 
-/** Counts keys by their first label; a sorted map has most keys of one label together. */
+/** Counts keys by their first label; in a sorted map, equal labels are mostly adjacent. */
 class DomainCounter {
   readonly #counts = new Map<string, { readonly domain: string; keys: number }>();
   #current = { domain: "", keys: 0 };

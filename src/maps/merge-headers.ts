@@ -2,7 +2,7 @@ import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { formatHeader, formatJson, type Header, SIZE_HEADER, UkvsHeaders } from "../ukvs/header.ts";
 
-/** The part of a map that its headers' merge needs. */
+/** The parts of a map that are needed to merge headers. */
 interface Headed {
   readonly name: string;
   readonly headers: UkvsHeaders;
@@ -11,7 +11,7 @@ interface Headed {
 const MERGED_FROM = "merged_from";
 const encoder = new TextEncoder();
 
-/** Headers that are made for the merged map; all others are kept as they are. */
+/** Headers that are rebuilt for the merged map; all others are kept. */
 const REBUILT: ReadonlySet<string> = new Set([
   "context",
   "fields",
@@ -22,11 +22,11 @@ const REBUILT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The headers of a merged map; those of one map stay as they are.
+ * Merges the headers of maps; those of a single map stay unchanged.
  *
- * What all maps say alike stays. Where `!id` or a member of `!meta` differs, `merged_from` in
- * `!meta` lists what each map said of itself, in byte order; `updated_at` becomes the latest. Other
- * headers are all kept. The order of the maps does not matter.
+ * Headers common to all maps stay. Where `!id` or a member of `!meta` differs, `merged_from` in
+ * `!meta` lists the values of each map, in byte order; `updated_at` becomes the latest. All other
+ * headers are kept. The order of the maps does not matter.
  *
  * @throws MM_BAD_INPUT when maps have different columns, or state different contexts.
  */
@@ -76,7 +76,7 @@ function mergeMeta(all: readonly UkvsHeaders[]): Record<string, unknown> {
   const members = shared.map((name): [string, unknown] => [name, all[0].meta[name]]);
   const latest = shared.includes("updated_at") ? undefined : latestUpdate(all);
   if (latest !== undefined) members.push(["updated_at", latest]);
-  // What one of them does not know to be absent, all together do not.
+  // If one map is a sample, absence from the merged map proves nothing either.
   const isSample = all.some(({ meta }) => meta["sample"] === true);
   if (isSample && !shared.includes("sample")) members.push(["sample", true]);
   const origins = originsOf(
@@ -87,7 +87,7 @@ function mergeMeta(all: readonly UkvsHeaders[]): Record<string, unknown> {
   return Object.fromEntries(members.sort(([a], [b]) => byBytes(a, b)));
 }
 
-/** What each map says of itself that not all say, in byte order, what was merged before included. */
+/** The values in which maps differ, per map, in byte order, including those of earlier merges. */
 function originsOf(all: readonly UkvsHeaders[], names: readonly string[]): unknown[] {
   const hasOneId = all.every(({ id }) => id === all[0].id);
   const origins = all.flatMap(({ id, meta }) => {
@@ -139,7 +139,7 @@ function requireSameQueries(a: Headed, b: Headed): void {
   const [withQueries, without] = left ? [a, b] : [b, a];
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    `its keys have no queries, those of ${withQueries.name} do; generate one of them again, with --queries or without`,
+    `its keys have no queries, those of ${withQueries.name} do; regenerate one of them, with or without --queries`,
     { position: { source: without.name } },
   );
 }

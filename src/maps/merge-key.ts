@@ -16,17 +16,17 @@ import {
 } from "./merge-row.ts";
 import type { RowGroup } from "./row-groups.ts";
 
-/** A record with the map it is of; -1 for one that the merge added. */
-interface Said {
+/** A record and its map; -1 for a record that the merge added. */
+interface SourcedRecord {
   readonly record: UkvsRecord;
   readonly map: number;
 }
 
 /**
- * What the merged map says of a key that maps have.
+ * Merges the rows that maps have for one key.
  *
- * A void hides wider keys for the time it contains, so it stays only if no other map is present there
- * at that time. Whatever is present stays, so that the merged map is present whenever a map is.
+ * A void hides broader keys during its time, so it stays only if no other map is present at that
+ * time. Present rows always stay, so that the merged map is present whenever a map is.
  */
 export async function mergeKey(
   { key, rows }: RowGroup,
@@ -38,8 +38,8 @@ export async function mergeKey(
     return addRows(rows, fields);
   }
   const column = fields.keys.indexOf("datetime");
-  const kept: Said[] = [];
-  /** By time. A spread key that a void hid may meet another void here: the key needs a row. */
+  const kept: SourcedRecord[] = [];
+  /** By time. A spread key hidden by a void may meet another void here: the key needs a row. */
   const added = new Map<string, MergeRow>();
   for (const row of rows) {
     const record = recordOf(row, fields);
@@ -55,12 +55,12 @@ export async function mergeKey(
     const frequency = await union.presentRow(key, row.map);
     if (frequency !== undefined) added.set(datetime, addedRow(key, frequency, fields, datetime));
   }
-  const totals = missingTotals(kept, column).map((record): Said => ({ record, map: -1 }));
+  const totals = missingTotals(kept, column).map((record): SourcedRecord => ({ record, map: -1 }));
   const left = [...kept, ...totals].map(({ record, map }) => rowOf(record, fields, map));
   return addRows([...added.values(), ...left], fields);
 }
 
-/** The record without voids that hide what is present; undefined if nothing is left. */
+/** The record without voids that hide present keys; undefined if nothing is left. */
 async function withoutHiding(
   record: UkvsRecord,
   column: number,
@@ -79,7 +79,7 @@ async function withoutHiding(
   if (!isVoid || !(await hides(datetimeOf(record, column)))) {
     return withBlock(record, Object.fromEntries(left));
   }
-  // The row as a whole must not say absent: it says what its parts add up to.
+  // The row as a whole must not be absent: it states the sum of its parts.
   const held = left.map(([, value]) => parseFrequency(String(value))).filter(isPresent);
   if (held.length === 0) return undefined;
   const [, ...others] = record.values;
@@ -87,17 +87,15 @@ async function withoutHiding(
   return withBlock({ ...record, values }, Object.fromEntries(left));
 }
 
-/**
- * Where some maps state a total and others do not, the sum of the totals would leave the others out.
- */
-function missingTotals(kept: readonly Said[], column: number): UkvsRecord[] {
+/** Totals for maps that state none: the sum of the stated totals would leave them out. */
+function missingTotals(kept: readonly SourcedRecord[], column: number): UkvsRecord[] {
   if (column < 0) return [];
-  const isTotal = ({ record }: Said): boolean => datetimeOf(record, column) === ":";
-  const isHeld = ({ record }: Said): boolean => isPresent(frequencyOf(record));
-  if (!kept.some((said) => isTotal(said) && isHeld(said))) return [];
+  const isTotal = ({ record }: SourcedRecord): boolean => datetimeOf(record, column) === ":";
+  const isHeld = ({ record }: SourcedRecord): boolean => isPresent(frequencyOf(record));
+  if (!kept.some((sourced) => isTotal(sourced) && isHeld(sourced))) return [];
   const stating = new Set(kept.filter(isTotal).map(({ map }) => map));
   return kept
-    .filter((said) => isHeld(said) && !stating.has(said.map))
+    .filter((sourced) => isHeld(sourced) && !stating.has(sourced.map))
     .map(({ record: { keys, values } }) => ({
       keys: keys.map((text, i) => (i === column ? ":" : text)),
       values: [values[0], ...values.slice(1).map(() => undefined)],

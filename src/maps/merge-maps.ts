@@ -26,15 +26,15 @@ import { checkSignal } from "../interruption.ts";
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export interface MergeOptions extends OpenMapsOptions {
-  /** Takes what is sorted and does not fit in memory. */
+  /** Stores sorted rows that do not fit in memory. */
   readonly spill?: SpillStore | undefined;
   /** How much of a map to sort in memory; 64 MiB by default. */
   readonly memoryBytes?: number | undefined;
 }
 
-/** What a merge did. */
+/** Statistics of a merge. */
 export interface MergeSummary {
-  /** Maps, the pages of a split counted as one. */
+  /** Number of maps; the pages of a split count as one. */
   readonly maps: number;
   /** Records read and written. */
   readonly recordsIn: number;
@@ -42,28 +42,28 @@ export interface MergeSummary {
 }
 
 /**
- * Merges maps into one that says present exactly where at least one of them does, whatever URI is
- * looked up. For a time that is asked for, and where rows are of times and there are spread keys, it
- * does so wherever one of them does, and seldom elsewhere.
+ * Merges maps into one that is present exactly where at least one of them is, for every URI. For
+ * lookups with a time, if rows have times and there are spread keys, it is present wherever one of
+ * them is, and seldom elsewhere.
  *
  * - Rows with the same keys become one: frequencies are added, and so are the parts by time of JSON
- *   blocks. Other values, and the rest of the block, stay if all rows have the same, and are left out
+ *   blocks. Other values, and the rest of the block, stay if all rows agree, and are dropped
  *   otherwise.
- * - A void stays only where every other map says absent for all that it covers, in its time.
- * - Spread keys (`X,*)/p`) beside voids may need rows that no map has; these state the count of
- *   the wider row as an upper bound.
+ * - A void stays only if every other map is absent for everything it covers, during its time.
+ * - Spread keys (`X,*)/p`) next to voids may need additional rows; these state the count of the
+ *   broader row as an upper bound.
  * - The pages of a split count as one map.
- * - Records are written in the form of writers: one space, strict JSON, `com,cnn)/` for `com,cnn)`,
+ * - Records are written in canonical form: one space, strict JSON, `com,cnn)/` for `com,cnn)`,
  *   `%2a` for a `*` that is not a wildcard, percent-encoded UTF-8.
- * - A map whose rows are in another order, such as that of an index, or that has keys twice, is sorted
- *   first; rows of one key are added up.
+ * - A map in another order, such as that of an index, or with duplicate keys is sorted first; rows of
+ *   one key are added up.
  *
- * Reads each map twice, and once more when it has to be sorted, or when there are both voids and spread
- * keys among them. Looks up those keys only that are void. Holds a block per map, the rows of one key, the
- * spread keys and the rows added for them; and 64 MiB of rows that are sorted.
+ * Reads each map twice, and once more to sort it, or when the maps have both voids and spread keys.
+ * Looks up void keys only. Holds a block per map, the rows of one key, the spread keys and the rows
+ * added for them; and 64 MiB of rows while sorting.
  *
  * @throws MM_BAD_INPUT when columns or contexts differ, or a page is missing; MM_BAD_KEY; MM_CUT and
- *   MM_EMPTY unless `checkSize` is false; MM_INTERRUPTED; what reading a map throws.
+ *   MM_EMPTY unless `checkSize` is false; MM_INTERRUPTED; read errors of a map.
  */
 export async function mergeMaps(
   sources: readonly ByteSource[],
@@ -84,7 +84,7 @@ export async function mergeMaps(
   const writer = new UkvsWriter(sink, headers, { writesHead: !isMapSink });
   const summary = await mergeRecords(scans, writer, fields);
   if (summary.recordsOut > 0 || isMapSink) await writer.flush();
-  // A map without a record says that this is meant.
+  // An empty map states its size, which marks it as intended.
   else await sink.write(new SizedHead(headers).bytes({ bytes: 0, records: 0 }));
   return summary;
 }
@@ -124,16 +124,16 @@ async function mergeRecords(
   return { maps: maps.length, recordsIn: groups.recordsIn, recordsOut };
 }
 
-/** What the merging of a map needs to know of it. */
+/** Facts about a map that the merge needs. */
 interface MapScan {
   readonly map: LogicalMap;
   readonly hasVoid: boolean;
-  /** Whether a row is of a time. */
+  /** Whether any row has a time. */
   readonly isTimed: boolean;
   readonly spreads: readonly string[];
 }
 
-/** Reads a map once; undefined for one whose rows are not in the order or spelling of writers. */
+/** Scans a map once; undefined if its rows are not in canonical order or spelling. */
 async function scanMap(map: LogicalMap): Promise<MapScan | undefined> {
   const { fields } = map.headers;
   const order = new OrderCheck(map);
@@ -152,7 +152,7 @@ async function scanMap(map: LogicalMap): Promise<MapScan | undefined> {
   return order.isInOrder ? { map, hasVoid, isTimed, spreads } : undefined;
 }
 
-/** The rows that spread keys need beside voids, for keys where a wildcard and a spread key meet. */
+/** Additional rows for keys where a wildcard and a spread key overlap, needed next to voids. */
 async function rowsForOverlaps(
   maps: readonly LogicalMap[],
   union: Union,

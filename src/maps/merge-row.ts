@@ -20,18 +20,18 @@ import {
 import { type Fields, formatJson, isJsonObject } from "../ukvs/header.ts";
 import type { RowCursor } from "./row-cursor.ts";
 
-/** A row of one of the maps that are merged, in bytes of its own. */
+/** A row of one of the merged maps, with its own copy of the bytes. */
 export interface MergeRow {
   readonly bytes: Uint8Array;
   /** The end of the first key. */
   readonly keyEnd: number;
   /** The end of the last key. */
   readonly tupleEnd: number;
-  /** Which map it is of; -1 for a row that the merge added. */
+  /** The index of its map; -1 for a row that the merge added. */
   readonly map: number;
 }
 
-/** A row of a map, in bytes of its own. */
+/** Copies a row of a map. */
 export function rowAt({ bytes, start, keyEnd, tupleEnd, end }: RowCursor, map: number): MergeRow {
   return {
     bytes: bytes.slice(start, end),
@@ -51,7 +51,7 @@ export type DatetimeParts = Readonly<Record<string, unknown>>;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Writes a row that the merge adds. */
+/** Builds a row that the merge adds. */
 export function addedRow(
   key: string,
   frequency: Frequency,
@@ -65,20 +65,20 @@ export function addedRow(
   return rowOf({ keys, values }, fields, -1);
 }
 
-/** Whether a row says absent of itself; its JSON block may say otherwise of some time. */
+/** Whether a row itself is absent; its JSON block may differ for some times. */
 export function isZeroRow({ bytes, tupleEnd }: MergeRow): boolean {
   const start = skipBlanks(bytes, tupleEnd, bytes.length);
   return isZeroColumn(bytes, start, columnEnd(bytes, start, bytes.length));
 }
 
-/** Whether a frequency, quoted or not, says absent. */
+/** Whether a frequency, quoted or not, means absent. */
 export function isZeroColumn(bytes: Uint8Array, start: number, end: number): boolean {
   if (bytes[start] !== 0x22) return frequencyIsZero(bytes, start, end);
   const text = encoder.encode(parseColumn(decoder.decode(bytes.subarray(start, end))));
   return frequencyIsZero(text, 0, text.length);
 }
 
-/** Puts rows of one key in order, and makes one row of those whose further keys are the same too. */
+/** Sorts the rows of one key, and joins those that agree in their other keys too. */
 export function addRows(rows: readonly MergeRow[], fields: Fields): MergeRow[] {
   const sorted = rows
     .map((row) => (isPlain(row) ? row : canonicalRow(row, fields)))
@@ -91,13 +91,13 @@ export function addRows(rows: readonly MergeRow[], fields: Fields): MergeRow[] {
   return sums;
 }
 
-/** Whether the row is in the form that writers produce, as can be seen at once. */
+/** Whether the row is in canonical form, by a quick check. */
 function isPlain({ bytes }: MergeRow): boolean {
   const keyEnd = plainKeyEnd(bytes, 0, bytes.length);
   return keyEnd !== -1 && bytes[keyEnd + 1] !== ZERO;
 }
 
-/** The row in the form that writers produce. */
+/** The row in canonical form. */
 function canonicalRow(row: MergeRow, fields: Fields): MergeRow {
   const record = recordOf(row, fields);
   const [, ...others] = record.values;
@@ -133,7 +133,7 @@ export function frequencyOf({ values: [frequency = "/"] }: UkvsRecord): Frequenc
   return parseFrequency(frequency);
 }
 
-/** The parts by time of a row; undefined where it is not divided. */
+/** The parts of a row by time; undefined if it has none. */
 export function datetimeParts({ json }: UkvsRecord): DatetimeParts | undefined {
   const parts = json?.["datetime"];
   return isJsonObject(parts) ? parts : undefined;
@@ -149,7 +149,7 @@ export function withParts(
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
 
-/** What all blocks say alike, and the sums of their parts by time. */
+/** The members common to all blocks, and the sums of their parts by time. */
 function sharedJson(records: readonly UkvsRecord[]): UkvsRecord["json"] {
   const others = records.map((record) => withParts(record.json, undefined));
   const texts = new Set(others.map((json) => (json === undefined ? "" : formatJson(json))));
@@ -174,7 +174,7 @@ function sumOfParts(all: readonly DatetimeParts[]): DatetimeParts {
   );
 }
 
-/** Makes a row of a record. */
+/** Converts a record to a row. */
 export function rowOf(record: UkvsRecord, fields: Fields, map: number): MergeRow {
   const bytes = encoder.encode(formatRecord(record, fields));
   return {

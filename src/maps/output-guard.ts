@@ -6,7 +6,7 @@ import { missingFolder, refuseFilledFolder } from "../files/output-file.ts";
 import { zipNumParts } from "../input/zipnum.ts";
 import { type FileKind, fileKind, KIND_NAMES } from "./file-kind.ts";
 
-/** What a command writes, and what a file may be that such an output replaces. */
+/** Kinds of outputs, and the kinds of existing files that each may replace. */
 const REPLACEABLE = {
   map: ["map"],
   packed: ["packed"],
@@ -15,37 +15,36 @@ const REPLACEABLE = {
   page: ["page"],
   index: ["index", "json"],
   list: ["list"],
-  // A cut may be any key, also the name of a host that is cut short.
+  // A cut may be any key, including a truncated host name.
   cuts: ["text", "list"],
   answers: ["answers", "json"],
   report: ["text", "json"],
-  // Logs are appended to, and may begin with what another program wrote.
+  // Logs are appended to, and may begin with output of another program.
   log: ["log", "text"],
   learnt: ["learnt"],
   folder: [],
 } as const satisfies Readonly<Record<string, readonly FileKind[]>>;
 type OutputKind = keyof typeof REPLACEABLE;
 
-/** A file that is to be written. */
+/** A file to be written. */
 export interface GuardedOutput {
   /** Standard output for `-` and undefined. */
   readonly path: string | undefined;
   readonly kind: OutputKind;
-  /** Inputs that it may replace, because it holds all that they hold. */
+  /** Inputs it may replace, because it contains all their data. */
   readonly replaces?: readonly string[] | undefined;
 }
 
 export interface GuardOptions {
-  /** All that is read: files and folders, and `-` for standard input. */
+  /** All inputs: files and folders, and `-` for standard input. */
   readonly inputs: readonly (string | undefined)[];
-  /** Replaces existing files of another kind; never an input. */
+  /** Whether to replace existing files of another kind; inputs are never replaced. */
   readonly force?: boolean | undefined;
 }
 
 /**
- * Refuses outputs that would destroy something: an input, whatever path or link leads to it; an
- * existing file of another kind than what is written; another output. Nothing is opened for writing
- * before.
+ * Rejects outputs that would destroy data: an input, by whatever path or link; an existing file of
+ * another kind; another output. Must run before anything is opened for writing.
  *
  * @throws MM_USAGE; MM_IO when the folder of an output does not exist
  */
@@ -75,8 +74,8 @@ export async function guardOutputs(
     written.add(identity);
     if (path === "-") refuseStandardOutput(opened);
     else if (stats === undefined) await refuseMissingFolder(path);
-    // What is learnt is written late. Other folders are refused when they are opened; devices and pipes have
-    // nothing to lose.
+    // Learned state is written late, so check now. Other folders are rejected when opened; devices and
+    // pipes have nothing to lose.
     else if (kind === "learnt" && stats.isDirectory()) {
       throw refusal(path, "is a directory; name a file");
     } else if (stats.isFile()) await guardFile({ ...output, path }, stats, opened, force);
@@ -117,11 +116,11 @@ async function guardFile(
   const advice =
     kind === "log" || kind === "learnt"
       ? `name another ${kind === "log" ? "file for the log" : "folder for --state"}`
-      : "name the file to write behind the option, or replace this one with --force";
+      : "pass the output file after the option, or use --force to replace this one";
   throw refusal(path, `${fault}; ${advice}`);
 }
 
-/** Refuses a file that is read because the index of a ZipNum cluster names it. */
+/** Rejects a file that is read because a ZipNum index names it as a part. */
 async function refuseParts(
   path: string,
   stats: Stats,
@@ -139,7 +138,7 @@ async function refuseParts(
   }
 }
 
-/** What is wrong with an index is reported when it is read. */
+/** Errors in an index are reported when it is read. */
 function noParts(error: unknown): string[] {
   if (isMementoMapError(error)) return [];
   throw error;
@@ -147,7 +146,7 @@ function noParts(error: unknown): string[] {
 
 const ZIPNUM_NAME = /\.idx(?:\.gz|\.zst)?$/;
 
-/** What the shell has redirected to a file that is read is being lost, or would grow without end. */
+/** Rejects standard output redirected to an input, which would be lost or grow without end. */
 function refuseStandardOutput(inputs: readonly OpenedInput[]): void {
   const stats = descriptorStats(1);
   if (stats?.isFile() !== true) return;
@@ -179,7 +178,7 @@ function descriptorStats(descriptor: number): Stats | undefined {
   try {
     return fstatSync(descriptor);
   } catch (error) {
-    // A closed descriptor leads nowhere.
+    // A closed descriptor refers to no file.
     if (systemCode(error) === "EBADF") return undefined;
     throw error;
   }

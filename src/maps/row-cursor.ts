@@ -17,9 +17,9 @@ const NO_BATCH: RecordBatch = {
   lines: new Float64Array(1),
 };
 
-/** One row of a map after the other, for work on several sorted maps at a time. Holds a batch of rows. */
+/** Iterates over the rows of a map, for work on several sorted maps at a time. Holds a batch of rows. */
 export class RowCursor {
-  /** Whether there are no more rows. Before the first `advance` there is no row either. */
+  /** Whether there are no more rows. There is no row before the first `advance` either. */
   isDone = false;
   readonly #batches: AsyncGenerator<RecordBatch, void, undefined>;
   #batch = NO_BATCH;
@@ -29,7 +29,7 @@ export class RowCursor {
     this.#batches = batches;
   }
 
-  /** The bytes that the row stands in; valid until the next `advance`. */
+  /** The bytes that contain the row; valid until the next `advance`. */
   get bytes(): Uint8Array {
     return this.#batch.bytes;
   }
@@ -54,7 +54,7 @@ export class RowCursor {
     return this.#batch.restEnds[this.#at];
   }
 
-  /** Where the row begins in the file. */
+  /** File offset of the row. */
   get offset(): number {
     return this.#batch.offset + this.start;
   }
@@ -63,12 +63,12 @@ export class RowCursor {
     return this.#batch.lines[this.#at];
   }
 
-  /** Whether `advance` has the next row at once, so that the bytes of this one stay valid. */
+  /** Whether the next row is in the same batch, so that the bytes of this one stay valid. */
   get isFollowed(): boolean {
     return this.#at + 1 < this.#batch.count;
   }
 
-  /** Goes to the next row; a promise only where a batch must be read. */
+  /** Moves to the next row; returns a promise only if a batch must be read. */
   advance(): Promise<void> | undefined {
     this.#at++;
     return this.#at < this.#batch.count ? undefined : this.#nextBatch();
@@ -81,7 +81,7 @@ export class RowCursor {
     this.#at = 0;
   }
 
-  /** Compares keys; what is at its end comes behind everything. */
+  /** Compares keys; a finished cursor sorts last. */
   compareKey(other: RowCursor): number {
     if (this.isDone || other.isDone) return Number(this.isDone) - Number(other.isDone);
     return this.compareKeyTo(other.bytes, other.start, other.keyEnd);
@@ -92,20 +92,20 @@ export class RowCursor {
     return compareRanges(this.bytes, this.start, this.keyEnd, bytes, start, end);
   }
 
-  /** Compares all key columns; what is at its end comes behind everything. */
+  /** Compares all key columns; a finished cursor sorts last. */
   compareTuple(other: RowCursor): number {
     if (this.isDone || other.isDone) return Number(this.isDone) - Number(other.isDone);
     const { bytes, start, tupleEnd } = other;
     return compareColumns(this.bytes, this.start, this.tupleEnd, bytes, start, tupleEnd);
   }
 
-  /** Lets go of the map. */
+  /** Releases the map. */
   async close(): Promise<void> {
     await this.#batches.return();
   }
 }
 
-/** The cursor with the lowest key, of those with the same key the first; undefined when all are done. */
+/** The cursor with the lowest key, the first of equals; undefined when all are done. */
 export function lowestRow(cursors: readonly RowCursor[]): RowCursor | undefined {
   let lowest: RowCursor | undefined;
   for (const cursor of cursors) {
@@ -115,7 +115,7 @@ export function lowestRow(cursors: readonly RowCursor[]): RowCursor | undefined 
   return lowest;
 }
 
-/** Calls `visit` with every row, or until it returns false. */
+/** Calls `visit` with every row, until it returns false. */
 export async function visitRows(
   batches: AsyncGenerator<RecordBatch, void, undefined>,
   visit: (row: RowCursor) => boolean | void,
@@ -133,9 +133,9 @@ export async function visitRows(
 }
 
 /**
- * Checks the frequency of a row, which a reader does not look at.
+ * Checks the frequency of a row, which readers do not parse.
  *
- * @throws MM_BAD_FREQUENCY with the place of the row.
+ * @throws MM_BAD_FREQUENCY with the position of the row.
  */
 export function requireFrequency({ bytes, restStart, end, line }: RowCursor, source: string): void {
   const frequencyEnd = columnEnd(bytes, restStart, end);

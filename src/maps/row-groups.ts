@@ -6,7 +6,7 @@ import type { LogicalMap } from "./logical-map.ts";
 import { type MergeRow, rowAt } from "./merge-row.ts";
 import { lowestRow, RowCursor } from "./row-cursor.ts";
 
-/** All rows of one key, of all maps. */
+/** All rows of one key, from all maps. */
 export interface RowGroup {
   readonly key: string;
   readonly rows: readonly MergeRow[];
@@ -27,16 +27,16 @@ const decoder = new TextDecoder();
  * Holds one batch per map and the rows of one key.
  */
 export class RowGroups {
-  /** Records taken from the maps so far. */
+  /** Records read from the maps so far. */
   recordsIn = 0;
   readonly #cursors: readonly RowCursor[];
-  /** Rows to be added, for keys still to come, in key order. */
+  /** Rows to add for keys not reached yet, in key order. */
   readonly #added: readonly MergeRow[];
   #nextAdded = 0;
-  /** Whether rows are a key and a frequency, when they have no JSON block. */
+  /** Whether a row without a JSON block is just a key and a frequency. */
   readonly #canAddPlainly: boolean;
   readonly #sum = new FrequencySum();
-  /** The line of a sum; grows with the longest. */
+  /** Buffer for the line of a sum; grows as needed. */
   #line = new Uint8Array(1024);
 
   private constructor(maps: readonly LogicalMap[], added: readonly MergeRow[]) {
@@ -47,7 +47,7 @@ export class RowGroups {
     );
   }
 
-  /** Opens the maps. `added` are rows in key order that come on top of theirs. */
+  /** Opens the maps. `added` are additional rows in key order. */
   static async open(maps: readonly LogicalMap[], added: readonly MergeRow[]): Promise<RowGroups> {
     const groups = new RowGroups(maps, added);
     for (const cursor of groups.#cursors) await cursor.advance();
@@ -55,9 +55,8 @@ export class RowGroups {
   }
 
   /**
-   * The next line if nothing needs to be decided about it: every map that has the key has it once
-   * and says present, and what they say is one frequency each. Undefined when `next` must be asked.
-   * This is the common case, and it makes no rows.
+   * The next line if it needs no decision: every map that has the key has it once, present, and with
+   * a plain frequency. If undefined, call `next`. This is the common case, and creates no rows.
    */
   plainLine(): Line | undefined {
     const lowest = lowestRow(this.#cursors);
@@ -71,7 +70,7 @@ export class RowGroups {
     const line = sharing.length === 0 ? { bytes, start, end } : this.#plainSum(lowest, sharing);
     if (line === undefined) return undefined;
     this.recordsIn += sharing.length + 1;
-    // Each of them is followed by a row of the same batch.
+    // Each of them is followed by a row in the same batch.
     for (const cursor of [lowest, ...sharing]) void cursor.advance();
     return line;
   }
@@ -129,8 +128,8 @@ export class RowGroups {
 }
 
 /**
- * Whether a row is a key and a frequency in the form that writers produce, says present, and has
- * another after it.
+ * Whether a row is a present key and a frequency in canonical form, followed by another row of its
+ * batch.
  */
 function isPlain({ isFollowed, bytes, start, restStart, end }: RowCursor): boolean {
   return (
@@ -138,7 +137,7 @@ function isPlain({ isFollowed, bytes, start, restStart, end }: RowCursor): boole
   );
 }
 
-/** Adds the frequency of a row to a sum, unless it says more than that, or nothing. */
+/** Adds the frequency of a row to a sum; false if the row has further columns, or no frequency. */
 function addTo(sum: FrequencySum, { bytes, restStart, end }: RowCursor): boolean {
   if (columnEnd(bytes, restStart, end) < end || isNone(bytes, restStart, end)) return false;
   sum.addBytes(bytes, restStart, end);

@@ -23,19 +23,19 @@ import { requireFrequency, RowCursor } from "./row-cursor.ts";
 import { type Line, RowGroups } from "./row-groups.ts";
 
 export interface SortOptions {
-  /** Takes what does not fit in memory. */
+  /** Stores rows that do not fit in memory. */
   readonly spill?: SpillStore | undefined;
   readonly memoryBytes?: number | undefined;
 }
 
 const MEMORY_BYTES = 2 ** 26;
-/** What a row takes besides its bytes. */
+/** Memory per row besides its bytes. */
 const ROW_BYTES = 200;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Checks that the rows of a map come in the order and spelling that writers give them, each key once. */
+/** Checks that the rows of a map are in canonical order and spelling, each key once. */
 export class OrderCheck {
   isInOrder = true;
   readonly #source: string;
@@ -67,10 +67,10 @@ export class OrderCheck {
 }
 
 /**
- * Sorts a map: the same rows in the order and spelling that writers give them, those of one key added up.
+ * Sorts a map into canonical order and spelling, adding up the rows of one key.
  *
- * Reads the map once. Holds 64 MiB of rows; sorted runs of more go to the spill store, or stay in memory
- * where there is none.
+ * Reads the map once. Holds 64 MiB of rows; further sorted runs go to the spill store, or stay in
+ * memory without one.
  */
 export async function sortedMap(
   map: LogicalMap,
@@ -86,7 +86,7 @@ export async function sortedMap(
     const sorted: MergeRow[] = [];
     for (let from = 0, to = 0; from < rows.length; from = to) {
       while (to < rows.length && compareKeys(rows[from], rows[to]) === 0) to++;
-      sorted.push(...addRows(withoutDoubt(rows.slice(from, to), fields), fields));
+      sorted.push(...addRows(withoutDoubtfulVoids(rows.slice(from, to), fields), fields));
     }
     runs.push(await scratch.write(sorted.map(lineOf)));
     rows = [];
@@ -112,7 +112,7 @@ export async function sortedMap(
 
 const NOT_SIZED = { checkSize: false };
 
-/** The rows of all runs, those of one key added up; each is valid until the next is asked for. */
+/** The rows of all runs, those of one key added up; each is valid until the next is read. */
 async function* mergedRuns(
   runs: readonly LogicalMap[],
   fields: Fields,
@@ -122,7 +122,7 @@ async function* mergedRuns(
     for (let line = groups.plainLine(); line !== undefined; line = groups.plainLine()) yield line;
     const group = await groups.next();
     if (group === undefined) return;
-    yield* addRows(withoutDoubt(group.rows, fields), fields).map(lineOf);
+    yield* addRows(withoutDoubtfulVoids(group.rows, fields), fields).map(lineOf);
   }
 }
 
@@ -173,10 +173,10 @@ function withoutSize({ list }: UkvsHeaders): UkvsHeaders {
 }
 
 /**
- * The rows of a key, without voids where rows that are for the same time or were spelled in several ways
- * hold something: what is held must not become absent.
+ * The rows of a key, without voids where rows for the same time, or from several spellings, hold
+ * something: held content must not become absent.
  */
-function withoutDoubt(rows: readonly MergeRow[], fields: Fields): readonly MergeRow[] {
+function withoutDoubtfulVoids(rows: readonly MergeRow[], fields: Fields): readonly MergeRow[] {
   if (rows.length === 1) return rows;
   const tuples = new Set(
     rows.map(({ bytes, tupleEnd }) => decoder.decode(bytes.subarray(0, tupleEnd))),
@@ -200,7 +200,7 @@ function withoutDoubt(rows: readonly MergeRow[], fields: Fields): readonly Merge
   });
 }
 
-/** The row under the key that writers give it; those that have another are taken for those of map 1. */
+/** The row under the canonical spelling of its key; rewritten rows count as rows of map 1. */
 function respelled(row: MergeRow, fields: Fields): MergeRow {
   const written = decoder.decode(row.bytes.subarray(0, row.keyEnd));
   const spelling = ownSpelling(written, fields);

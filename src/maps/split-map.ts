@@ -11,20 +11,20 @@ import { requireFrequency, type RowCursor, visitRows } from "./row-cursor.ts";
 
 const decoder = new TextDecoder();
 
-/** How large pages are: a number of about equal pages, or a number of records at most. */
+/** Page size: a number of about equal pages, or a maximum number of records per page. */
 export type SplitSize = { readonly pages: number } | { readonly maxLines: number };
 
-/** One page of a map: what its header says, and where its records are. */
+/** One page of a map: its header mark, and the place of its records. */
 export interface MapPage extends PageMark {
   readonly records: number;
-  /** Bytes of its records as they are written, the last line with its end. */
+  /** Bytes of its records as written, including the end of the last line. */
   readonly bytes: number;
   /** The byte range of its records in the map. */
   readonly start: number;
   readonly end: number;
 }
 
-/** A map divided into pages, without a byte of it moved. */
+/** The division of a map into pages; no byte is moved. */
 export interface SplitPlan {
   readonly headers: UkvsHeaders;
   readonly pages: readonly MapPage[];
@@ -33,14 +33,14 @@ export interface SplitPlan {
 /**
  * Divides a map into pages in key order.
  *
- * All rows of one key are on one page: a page is longer than `maxLines` only when one key has more
- * rows. There is always at least one page, and there are fewer than `pages` when there are too few
- * keys. The map must be sorted. Pages have its lines as they are: merge a map alone first to have them
- * in the form of writers. Reads the source once, and twice when the number of pages is given;
- * holds one chunk and the list of pages.
+ * All rows of one key stay on one page: a page exceeds `maxLines` only if one key has more rows.
+ * There is at least one page, and there are fewer than `pages` if there are too few keys. The map
+ * must be sorted. Pages contain its lines unchanged: merge a map alone first to get the canonical
+ * form. Reads the source once, or twice if the number of pages is given; holds one chunk and the
+ * list of pages.
  *
- * @throws MM_USAGE when the size is not a positive integer; MM_BAD_INPUT when the map is a page
- *   itself; MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO.
+ * @throws MM_USAGE when the size is not a positive integer; MM_BAD_INPUT when the map is itself a
+ *   page; MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO.
  */
 export async function planPages(
   source: ByteSource,
@@ -59,7 +59,7 @@ export async function planPages(
 /**
  * Opens a map to read all of it with {@link eachRow}.
  *
- * @throws MM_BAD_INPUT when it is a page itself; MM_BAD_HEADER, MM_IO.
+ * @throws MM_BAD_INPUT when it is itself a page; MM_BAD_HEADER, MM_IO.
  */
 export async function openWholeMap(source: ByteSource, signal?: AbortSignal): Promise<UkvsReader> {
   const { name } = source;
@@ -70,16 +70,16 @@ export async function openWholeMap(source: ByteSource, signal?: AbortSignal): Pr
   await reader.close();
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    `this is page ${mark.number} of ${mark.of} of a map already; merge the pages first`,
+    `this is page ${mark.number} of ${mark.of} of a map; merge all pages first`,
     { position: { source: name } },
   );
 }
 
 /**
- * Takes a row of a sorted map.
+ * Receives a row of a sorted map.
  *
- * @param isNew whether the row before has another key.
- * @param shared how many bytes its key and that of the row before have in common.
+ * @param isNew whether the key differs from that of the previous row.
+ * @param shared the number of leading bytes that the key shares with the previous one.
  */
 export type VisitRow = (row: RowCursor, isNew: boolean, shared: number) => void;
 
@@ -105,7 +105,7 @@ export async function eachRow(reader: UkvsReader, name: string, visit: VisitRow)
   if (last.length === 0) refuseNoRecords(reader.headers.size, name);
 }
 
-/** The pages between cuts, with the keys they begin and end with. */
+/** The pages between cuts, with their first and last keys. */
 export async function pagesOf(
   source: ByteSource,
   cuts: readonly Cut[],
@@ -128,8 +128,8 @@ export async function pagesOf(
 }
 
 /**
- * One page as a source of its own, without a byte of the map copied: all headers of the map and
- * `!meta {"page": …}`, the records where they stand in the map, and a line feed if the map lacks its last.
+ * One page as a source, without copying the map: all headers of the map and `!meta {"page": …}`, the
+ * records from their place in the map, and a line feed if the map lacks its last.
  */
 export function pageSource(
   map: ByteSource,
@@ -159,7 +159,7 @@ export function pageSource(
   };
 }
 
-/** Members of a `page` besides those of `PageMark`, such as where the next page is. */
+/** Members of a `page` besides those of `PageMark`, such as links. */
 export type PageMembers = Readonly<Record<string, unknown>>;
 
 function pageHead(plan: SplitPlan, page: MapPage, more: PageMembers): Uint8Array {
@@ -176,22 +176,25 @@ function pageHead(plan: SplitPlan, page: MapPage, more: PageMembers): Uint8Array
 }
 
 function checkPages(size: SplitSize): void {
-  const [name, value] = "pages" in size ? ["pages", size.pages] : ["lines a page", size.maxLines];
+  const [name, value] = "pages" in size ? ["pages", size.pages] : ["lines per page", size.maxLines];
   if (Number.isSafeInteger(value) && value > 0) return;
-  throw new MementoMapError("MM_USAGE", `${value} is not a number of ${name}; give 1 or more`);
+  throw new MementoMapError(
+    "MM_USAGE",
+    `the number of ${name} must be an integer ≥ 1, got ${value}`,
+  );
 }
 
-/** Where the first and the last record of a page start. */
+/** Offsets of the first and the last record of a page. */
 interface Cut {
   readonly first: number;
   readonly last: number;
   readonly records: number;
 }
 
-/** Where pages end: at these numbers of records of the map, or at most this many records of a page. */
+/** Page ends: after these numbers of records of the map, or after at most this many of a page. */
 export type CutRule =
   | { readonly wanted: readonly number[] }
-  /** A page may end this part of it before it is full, if the tree of keys has a better place there. */
+  /** `slack` is the fraction of a page that may stay unused if the key tree has a better place to cut. */
   | { readonly maxLines: number; readonly slack?: number };
 
 async function cutsForCount(
@@ -207,10 +210,10 @@ async function cutsForCount(
 }
 
 /**
- * Cuts a map into pages while it is read. All rows of one key stay together.
+ * Cuts a map into pages while it is read, keeping the rows of one key together.
  *
- * With slack, in the last part of a page the cut goes where the neighbouring keys have least in common:
- * best between two top-level domains, then between sites, hosts, folders. So most sites are on one page.
+ * With slack, the last part of a page is cut where neighbouring keys have the least in common: ideally
+ * between two top-level domains, then between sites, hosts, folders. So most sites are on one page.
  */
 export class PageCuts {
   readonly #wanted: number[];
@@ -222,7 +225,7 @@ export class PageCuts {
   #records = 0;
   #best: (Cut & { readonly depth: number }) | undefined;
 
-  /** @param end where the page of a map without records is. */
+  /** @param end offset of the page of a map without records. */
   constructor(rule: CutRule, end: number) {
     const { maxLines, slack = 0 } = "wanted" in rule ? { maxLines: Infinity } : rule;
     this.#wanted = "wanted" in rule ? [...rule.wanted] : [];
@@ -253,13 +256,13 @@ export class PageCuts {
     this.#records++;
   }
 
-  /** The pages; there is always one. */
+  /** The pages, at least one. */
   finish(): readonly Cut[] {
     return [...this.#cuts, this.#page];
   }
 }
 
-/** How many labels and segments the common beginning of two keys has. */
+/** Number of labels and segments in the common prefix of two keys. */
 function sharedDepth(bytes: Uint8Array, start: number, end: number): number {
   let depth = 0;
   for (let at = start; at < end; at++) {

@@ -12,23 +12,24 @@ import type { DatetimeRange } from "../ukvs/record.ts";
 import type { LogicalMap } from "./logical-map.ts";
 
 /**
- * What a key covers: one page, a page with a query, a page with any query, all below a path, all below
- * a host, or one page, or one with any query, on a host and all hosts below it. `inert` keys decide about no URI: the total `*`, and keys that
- * no lookup asks for, such as one with a trailing slash.
+ * Coverage of a key: one page, a page with a query, a page with any query, everything below a path,
+ * everything below a host, or one page (or one with any query) on a host and all hosts below it.
+ * `inert` keys decide about no URI: the total `*`, and keys that no lookup queries, such as one with
+ * a trailing slash.
  */
 type KeyKind = "page" | "anyQuery" | "pathWildcard" | "hostWildcard" | "spread" | "inert";
 
-/** A key with the keys that speak for it in a map that lacks it. */
+/** A key, and the keys that decide for it in a map that lacks it. */
 export interface CoveringKeys {
   readonly kind: KeyKind;
   /**
-   * The key itself, then every key that covers all of what it covers, most specific first: the
-   * first that a map holds decides about the whole key. Just the key itself for inert ones.
+   * The key itself, then every key that covers all of it, most specific first: the first one in a
+   * map decides about the whole key. Just the key itself for inert ones.
    */
   readonly chain: readonly string[];
 }
 
-/** Finds what decides about a key as a whole. The home page is `com,cnn)/` here. */
+/** The keys that decide about a key as a whole. The home page is `com,cnn)/` here. */
 function coveringKeys(key: string, options: KeyOptions = {}): CoveringKeys {
   const kind = kindOf(key, options);
   const chain = chainOf(key, kind, options);
@@ -44,7 +45,7 @@ function kindOf(key: string, { queries }: KeyOptions): KeyKind {
 }
 
 function chainOf(key: string, kind: KeyKind, options: KeyOptions): string[] {
-  const keysFor = (surt: string): string[] => lookupKeys(surt, options).map((asked) => asked.key);
+  const keysFor = (surt: string): string[] => lookupKeys(surt, options).map((found) => found.key);
   const isOfAny = options.queries === true && key.endsWith(ANY_QUERY);
   const page = isOfAny ? key.slice(0, -ANY_QUERY.length) : key;
   switch (kind) {
@@ -55,7 +56,7 @@ function chainOf(key: string, kind: KeyKind, options: KeyOptions): string[] {
     case "anyQuery":
       return keysFor(page).filter((wide) => wide.endsWith("*"));
     case "pathWildcard":
-      // A spread key covers one path only, never all below one.
+      // A spread key covers one path, never everything below one.
       return keysFor(key.slice(0, -2)).filter((wide) => /[,/]\*$/.test(wide));
     case "hostWildcard":
       return keysFor(`${key.slice(0, -2)})/`).filter((wide) => wide.endsWith(",*"));
@@ -74,7 +75,7 @@ interface KeyParts {
   readonly path: string;
 }
 
-/** Takes a key that is not inert apart. */
+/** Splits a key that is not inert. */
 function keyParts(key: string, kind: KeyKind): KeyParts {
   if (kind === "hostWildcard") return { host: key.slice(0, -2), path: "" };
   const text = kind === "spread" ? key.replace(",*)", ")") : key;
@@ -86,25 +87,24 @@ function keyParts(key: string, kind: KeyKind): KeyParts {
   };
 }
 
-/** Answers kept per map; dropped all at once when full, because lookups run in key order. */
-const MAX_KEPT = 16_384;
+/** Answers cached per map; dropped all at once when full, because lookups run in key order. */
+const MAX_CACHED = 16_384;
 
 /**
- * Decides which rows a merged map needs, so that it says present exactly where one of its maps does.
+ * Decides which rows a merged map needs to be present exactly where one of its maps is.
  *
  * Let K be the keys of all maps. If K is closed (where two keys of K overlap without one covering
- * the other, the key of the overlap is in K too), then the most specific key of K for a URI has the
- * URI's whole story: each map decides about that key as a whole. So the merged map must say, for
- * each key of K, whether any map decides present there. A row may be left out when the next wider row
- * of the merged map says the same: for a key that is present, where a map is present at the next wider
- * key that maps have.
+ * the other, the key of the overlap is in K too), then the most specific key of K for a URI decides
+ * about the URI: each map decides about that key as a whole. So the merged map must state, for each
+ * key of K, whether any map is present there. A row may be left out if the next broader row of the
+ * merged map states the same: for a present key, if a map is present at the next broader key of K.
  *
  * Only spread keys overlap in that way: `Y,*)/q` with `X)/p/*` in `X)/q`, and with `X,*` in
  * `X,*)/q`, for X at or below Y and q at or below p; with queries, so do `Y,*)/q?x` and `X)/q?*` in
  * `X)/q?x`, and `Y,*)/q?x` and `X,*)/q?*` in `X,*)/q?x`.
  */
 export class Union {
-  /** Whether rows are of times: a row of all time then does not tell of each. */
+  /** Whether rows have times: a row for all time then implies nothing about each time. */
   readonly isTimed: boolean;
   readonly #maps: readonly LogicalMap[];
   readonly #answers: Map<string, KeyAnswer | undefined>[];
@@ -112,7 +112,7 @@ export class Union {
   readonly #spreads = new Map<string, Set<string>>();
   readonly #options: KeyOptions;
 
-  /** @param options whether the maps are with queries: all of them, or none. */
+  /** @param options whether the maps have queries: all of them, or none. */
   constructor(maps: readonly LogicalMap[], options: KeyOptions, isTimed: boolean) {
     this.isTimed = isTimed;
     this.#maps = maps;
@@ -124,12 +124,12 @@ export class Union {
     return this.#maps.length;
   }
 
-  /** What decides about a key as a whole; see `coveringKeys`. */
+  /** The keys that decide about a key as a whole; see `coveringKeys`. */
   covering(key: string): CoveringKeys {
     return coveringKeys(key, this.#options);
   }
 
-  /** Tells the union about a spread key of some map, before it is asked anything. */
+  /** Adds a spread key of some map; must precede all queries. */
   addSpread(key: string): void {
     const { host, path } = keyParts(key, "spread");
     const paths = this.#spreads.get(host);
@@ -142,8 +142,8 @@ export class Union {
   }
 
   /**
-   * Whether a map other than `own` may be present in a key as a whole in a period, default all time;
-   * -1 asks all maps.
+   * Whether a map other than `own` may be present for a key as a whole in a period, default all time;
+   * -1 includes all maps.
    */
   async isPresentElsewhere(key: string, own: number, period: DatetimeRange = {}): Promise<boolean> {
     const { chain } = this.covering(key);
@@ -159,8 +159,8 @@ export class Union {
   }
 
   /**
-   * What a row for a key must state that maps other than `own` are present in, while no row of the key
-   * says so; undefined where the rows of wider keys do.
+   * The frequency for an additional row where maps other than `own` are present but no row of the key
+   * says so; undefined if the rows of broader keys do.
    */
   async presentRow(key: string, own: number): Promise<Frequency | undefined> {
     if (!this.hasSpreads || (!this.isTimed && (await this.#isNextPresent(key)))) return undefined;
@@ -168,19 +168,19 @@ export class Union {
     return deciding.some(({ present }) => present) ? partOf(deciding) : {};
   }
 
-  /** What a row must state for a key where a wildcard and a spread key meet; undefined where it needs none. */
+  /** The frequency for a key where a wildcard and a spread key overlap; undefined if it needs no row. */
   async overlapRow(key: string): Promise<Frequency | undefined> {
-    // Where rows are of times, those of a map for the key itself may say nothing of some of them.
+    // If rows have times, the rows of a map for the key itself may leave some times open.
     if (!this.isTimed && (await this.#found(key)).length > 0) return undefined;
     if (await this.isPresentElsewhere(key, -1)) return this.presentRow(key, -1);
-    // A row of the merged map for a wider key may be present, even where maps have a void.
+    // A row of the merged map for a broader key may be present, even where maps have a void.
     for (const wider of this.covering(key).chain.slice(1)) {
       if ((await this.#found(wider)).some(({ present }) => present)) return ABSENT;
     }
     return undefined;
   }
 
-  /** The overlaps of a wildcard with the spread keys, each a key that no map needs to have. */
+  /** The overlaps of a wildcard with the spread keys; these need not be keys of any map. */
   overlaps(key: string): string[] {
     const { kind } = this.covering(key);
     const isOfAny = this.#options.queries === true && key.endsWith(ANY_QUERY);
@@ -200,7 +200,7 @@ export class Union {
     return found;
   }
 
-  /** Whether some map is present at the next wider key that any map has. */
+  /** Whether some map is present at the next broader key that any map has. */
   async #isNextPresent(key: string): Promise<boolean> {
     for (const wider of this.covering(key).chain.slice(1)) {
       const found = await this.#found(wider);
@@ -209,7 +209,7 @@ export class Union {
     return false;
   }
 
-  /** What each map says about a key as a whole, where it says anything. */
+  /** The answers of maps about a key as a whole. */
   async #deciding(key: string, own: number): Promise<KeyAnswer[]> {
     const { chain } = this.covering(key);
     const deciding: KeyAnswer[] = [];
@@ -225,19 +225,19 @@ export class Union {
     return deciding;
   }
 
-  /** What the maps say that have rows for exactly this key. */
+  /** The answers of the maps that have rows for exactly this key. */
   async #found(key: string): Promise<KeyAnswer[]> {
     const answers = await Promise.all(this.#maps.map((_, map) => this.#find(map, key)));
     return answers.filter((answer) => answer !== undefined);
   }
 
   async #find(map: number, key: string, period?: DatetimeRange): Promise<KeyAnswer | undefined> {
-    const kept = this.#answers[map];
+    const cached = this.#answers[map];
     const name = `${key} ${period?.from ?? ""}-${period?.until ?? ""}`;
-    if (kept.has(name)) return kept.get(name);
+    if (cached.has(name)) return cached.get(name);
     const answer = await this.#maps[map].find(key, { at: period });
-    if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(name, answer);
+    if (cached.size >= MAX_CACHED) cached.clear();
+    cached.set(name, answer);
     return answer;
   }
 }
@@ -245,8 +245,8 @@ export class Union {
 const ABSENT: Frequency = { mementos: { value: 0, bound: "exact" } };
 
 /**
- * The frequency of a part of what the deciding rows cover: at most theirs, where they are exact or
- * upper bounds themselves.
+ * The frequency of a part of the range that the deciding rows cover: at most theirs, if they are
+ * exact or upper bounds.
  */
 function partOf(deciding: readonly KeyAnswer[]): Frequency {
   const sum = deciding

@@ -27,20 +27,20 @@ import { interruptibleChunks, type SignalOption } from "../interruption.ts";
 
 export interface ValidateOptions extends SignalOption {
   /**
-   * Whether to leave out warnings, and with them what rows say about each other. Many times faster;
-   * default false.
+   * Whether to skip warnings, and with them the checks of rows against each other. Many times
+   * faster; default false.
    */
   readonly isOnlyErrors?: boolean | undefined;
 }
 
 /**
- * Finds what is wrong with a map, and goes on after it.
+ * Reports the problems of a map, continuing after each.
  *
- * Faults come as they become certain: those of a line in the order of lines, those about what a
- * wildcard includes or an exclusion excludes once all rows it could concern are read. CRLF is
- * reported once. Reads its input once; holds one chunk, one line, and a stack as deep as the key.
+ * Faults are reported as soon as they are certain: those of a line in line order, those of wildcards
+ * and exclusions once all rows concerned are read. CRLF is reported once. Reads its input once; holds
+ * one chunk, one line, and a stack as deep as the key.
  *
- * @throws MM_INTERRUPTED, and what reading the chunks throws; faults of the map are never thrown.
+ * @throws MM_INTERRUPTED, and read errors of the chunks; faults of the map are never thrown.
  */
 export async function* validateMap(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -67,20 +67,20 @@ const BYTE_ORDER_MARK = "\uFEFF";
 class Validation {
   /** The number of the last line checked. */
   line = 0;
-  /** Whether this is a file of another kind: that is its only fault. */
+  /** Whether the file is of another kind, which is then its only fault. */
   isForeign = false;
   readonly #isOnlyErrors: boolean;
   readonly #faults: Fault[] = [];
   readonly #list: Header[] = [];
   readonly #firstByName = new Map<string, Header>();
-  /** Those of the list, once the first record is read. */
+  /** The headers of the list, set when the first record is read. */
   #headers = new UkvsHeaders();
   #isInRecords = false;
   #isFaulty = false;
-  /** Whether there may be lines that were not read. */
+  /** Whether some lines may not have been read. */
   #isStopped = false;
   #isMap = true;
-  /** Whether rows are a key and a frequency, which most are at a glance. */
+  /** Whether the columns are a key and a frequency, so that most rows pass a quick check. */
   #hasPlainRows = false;
   #hasCrlf = false;
   #lastKey = new LastKey(1);
@@ -88,7 +88,7 @@ class Validation {
   /** Bytes of all lines, and those up to the end of the last header. */
   #bytes = 0;
   #headBytes = 0;
-  /** Where the line ends that is checked. */
+  /** The end of the line being checked. */
   #lineEnd = 0;
   #records = 0;
 
@@ -115,8 +115,8 @@ class Validation {
   }
 
   /**
-   * Checks rows that are good at a glance, from line `from` of a batch on; gives the first line that
-   * is none, or the number of lines.
+   * Skips rows that pass a quick check, from line `from` of a batch on; returns the first other line,
+   * or the number of lines.
    */
   #passPlainRows({ bytes, starts, ends, count, firstLine }: LineBatch, from: number): number {
     let i = from;
@@ -136,7 +136,7 @@ class Validation {
     return i;
   }
 
-  /** Ends at a line that cannot be read. */
+  /** Stops at an unreadable line. */
   stop(line: number | undefined, message: string): void {
     this.line = line ?? this.line;
     this.#isStopped = true;
@@ -148,13 +148,13 @@ class Validation {
       this.#headers = new UkvsHeaders(this.#list);
       this.#try("not-a-map", () => rowLayout(this.#headers.fields, ""));
     }
-    // What is wrong with a line may be why it was not taken for a record.
+    // The fault of a line may be the reason it did not count as a record.
     if (!this.#isInRecords && !this.#isFaulty) {
       this.line = Math.max(1, this.line);
       const isMeant = this.#headers.size?.records === 0;
       const message = isMeant
-        ? "there is no record, which says that nothing is held"
-        : 'there is no record, and no "!size" that says so: readers refuse it as cut short';
+        ? 'there are no records; "!size" confirms that nothing is held'
+        : 'there are no records and no "!size" of 0: readers reject the map as truncated';
       this.#add("no-records", message);
     }
     this.#checkSize();
@@ -181,7 +181,7 @@ class Validation {
     if (!this.#isOnlyErrors || found.severity === "error") this.#faults.push(found);
   }
 
-  /** Runs `read`; what it throws is a fault of the map. */
+  /** Runs `read`, turning its error into a fault of the map. */
   #try<T>(code: FaultCode, read: () => T): T | undefined {
     try {
       return read();
@@ -209,7 +209,7 @@ class Validation {
     else this.#checkHeader(text);
   }
 
-  /** Leaves one fault for a file of another kind, in place of one for each line. */
+  /** Reports a single fault for a file of another kind, instead of one per line. */
   #refuseForeign(firstRow: Uint8Array): void {
     try {
       refuseForeignFile(firstRow, this.#list, "");
@@ -275,20 +275,20 @@ class Validation {
     this.#lastKey = new LastKey(fields.keys.length);
     if (!this.#isMap || fields.keys.length > 1) return;
     this.#hasPlainRows = fields.values.length === 1;
-    // Rows of one key overlap in time, so that their sums say nothing.
+    // Rows of one key overlap in time, so their sums are meaningless.
     if (this.#isOnlyErrors) return;
     this.#inclusion = new InclusionCheck(fields, this.#headers.meta["sample"] === true);
   }
 
   #checkRecord(text: string, bytes: Uint8Array, lineStart: number, end: number): void {
-    // Without the byte order mark that the text begins with no more.
+    // The text no longer contains the byte order mark.
     const start =
       this.line === 1 ? lineStart + markLength(bytes.subarray(lineStart, end)) : lineStart;
     if (!this.#isInRecords) this.#startRecords();
     this.#records++;
     const { fields } = this.#headers;
     if (this.#isMap && text.startsWith('"')) {
-      this.#add("bad-key", `key ${quote(text)} is quoted, which keys of a map never are`);
+      this.#add("bad-key", `key ${quote(text)} is quoted; keys of a map must not be`);
       return;
     }
     const record = this.#try("bad-columns", () => parseRecord(text, fields));
@@ -312,11 +312,11 @@ class Validation {
     const key = (): string => quote(decoder.decode(bytes.subarray(start, end)));
     if (comparison > 0) {
       this.#add("not-sorted", `key ${key()} comes after ${quote(this.#lastKey.text())}`);
-      // In an unsorted map nobody knows what is still to come below a key.
+      // In an unsorted map, more keys may follow below any key.
       this.#faults.push(...(this.#inclusion?.take() ?? []));
       this.#inclusion = undefined;
     } else if (comparison === 0) {
-      this.#add("duplicate-key", `key ${key()} stands on the line before too`);
+      this.#add("duplicate-key", `key ${key()} is also on the previous line`);
     }
     this.#lastKey.remember(bytes, start, end);
     return comparison < 0;

@@ -88,7 +88,7 @@ describe("an output that would destroy something", () => {
     ["generate @a.cdxj -o @b.cdxj", "already exists and is an index, not a map"],
     ["generate @a.cdxj -o @plain.cdx", "is an index, not a map"],
     ["generate @a.cdxj -o @arc.cdx", "is an index, not a map"],
-    ["generate @a.cdxj -o @notes.txt", "a text"],
+    ["generate @a.cdxj -o @notes.txt", "a text file"],
     ["generate @a.cdxj -o @a.warc.gz", "an archive file"],
     ["compact @map.ukvs -o @page.html", "an HTML page"],
     ["merge @map.ukvs -o @uris.txt", "a list of URIs"],
@@ -96,7 +96,7 @@ describe("an output that would destroy something", () => {
     ["analyze @a.cdxj -o @mg.log", "a log"],
     ["sample --lines 10 -o @map.ukvs", "not an index"],
     ["sample --lines 10 --uris 5 -o @a.cdxj", "not a list of URIs"],
-    ["lookup @map.ukvs http://a.com/ -o @notes.txt", "not answers"],
+    ["lookup @map.ukvs http://a.com/ -o @notes.txt", "not lookup results"],
   ])("and is a file of another kind is refused, unless --force: %s", async (line, reason) => {
     const place = world();
     const before = contents(place.folder);
@@ -256,8 +256,8 @@ describe("a log of a service", () => {
   });
 
   it.each([
-    ["Remember the milk.\n", "a text, not what an aggregator learnt"],
-    ["[]", "JSON, not what an aggregator learnt"],
+    ["Remember the milk.\n", "a text file, not the learned state of an aggregator"],
+    ["[]", "JSON, not the learned state of an aggregator"],
   ])("nor is what is learnt written over other files: %j", async (text, reason) => {
     const place = world();
     listIn(place, [ARCHIVE]);

@@ -10,19 +10,19 @@ import { loadSuffixLabels } from "./suffix-labels.ts";
 
 /** A map to be compared. */
 export interface ComparedSource extends NamedChunks {
-  /** What the comparison calls it. */
+  /** Its name in the comparison. */
   readonly id: string;
 }
 
 /**
- * Compares the holdings of two to eight sorted maps: what they have in common, and what only one has.
+ * Compares the holdings of two to eight sorted maps: common to several, or held by one only.
  *
- * Keys of pages are compared. A map that has no row for a page, but a wildcard that covers it, may hold it. Rows
- * such as `com,*)/robots.txt` are counted, but do not decide about pages. Reads all maps once, at the same
- * time; holds a batch of rows of each.
+ * Compares the keys of pages. A map without a row for a page may still hold it, if a wildcard covers it. Rows
+ * such as `com,*)/robots.txt` are counted, but do not decide about pages. Reads all maps once, in
+ * parallel; holds a batch of rows of each.
  *
- * @throws MM_USAGE for too few or too many maps; MM_BAD_INPUT for what is not a map of text; MM_NOT_SORTED and
- *   what else reading throws; MM_INTERRUPTED.
+ * @throws MM_USAGE for too few or too many maps; MM_BAD_INPUT for inputs that are not text maps;
+ *   MM_NOT_SORTED and other read errors; MM_INTERRUPTED.
  */
 export async function compareMaps(
   sources: readonly ComparedSource[],

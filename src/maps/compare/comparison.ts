@@ -2,10 +2,10 @@ import type { Bound } from "../../ukvs/frequency.ts";
 import type { RowSums } from "../explore/row-sums.ts";
 import type { OverlapTable } from "./overlap.ts";
 
-/** A map that was compared, and what it adds up to. */
+/** A compared map, with its totals. */
 interface ComparedMap {
   readonly id: string;
-  /** What the map calls itself. */
+  /** The name that the map states. */
   readonly name?: string;
   readonly rows: number;
   readonly captures: number;
@@ -13,16 +13,16 @@ interface ComparedMap {
   readonly voids: number;
   readonly wildcards: number;
   readonly wildcardCaptures: number;
-  /** Top-level and registered domains of which it holds something. */
+  /** Top-level and registered domains with captures. */
   readonly tlds: number;
   readonly domains: number;
 }
 
-/** Things that the same maps hold. */
+/** Items held by the same maps. */
 export interface Combination {
   /** The maps that have rows for them. */
   readonly held: readonly string[];
-  /** The maps that may hold them, too: a wildcard covers them. */
+  /** The maps that may hold them too: a wildcard covers them. */
   readonly may: readonly string[];
   readonly count: number;
   /** Keys whose captures differ between the maps that hold them. */
@@ -34,13 +34,13 @@ export interface Combination {
 /** How the holdings of maps overlap and differ. */
 export interface MapComparison {
   readonly maps: readonly ComparedMap[];
-  /** Keys of pages, by the maps that hold them; most first. */
+  /** Keys of pages, by the maps that hold them; largest count first. */
   readonly keys: { readonly count: number; readonly combinations: readonly Combination[] };
   /** Registered domains, in the same way. */
   readonly domains: { readonly count: number; readonly combinations: readonly Combination[] };
 }
 
-/** Combinations listed at most: three maps have up to 19, eight have thousands. */
+/** Maximum number of combinations listed: three maps have up to 19, eight have thousands. */
 const MAX_COMBINATIONS = 200;
 
 export function combinationsOf(table: OverlapTable, ids: readonly string[]): MapComparison["keys"] {

@@ -6,11 +6,11 @@ import type { NamedChunks } from "../diff-maps.ts";
 import { RowAdder, RowSums } from "../explore/row-sums.ts";
 import { RowCursor } from "../row-cursor.ts";
 
-/** The rows of a sorted map, and what those of one key add up to. */
+/** The rows of a sorted map, with totals per key. */
 export class KeyRows {
   readonly headers: UkvsHeaders;
   readonly rows: RowCursor;
-  /** Of the key that was taken last. */
+  /** Totals of the key taken last. */
   readonly sums = new RowSums();
   readonly #adder: RowAdder;
 
@@ -23,7 +23,7 @@ export class KeyRows {
   /**
    * Opens a map at its first row.
    *
-   * @throws MM_BAD_INPUT when it is not a map, and what reading throws.
+   * @throws MM_BAD_INPUT when it is not a map, and read errors.
    */
   static async open({ name, chunks }: NamedChunks, signal?: AbortSignal): Promise<KeyRows> {
     const reader = await readUkvs(chunks, { source: name, signal });
@@ -37,13 +37,13 @@ export class KeyRows {
     }
   }
 
-  /** Whether the rows of the key say that nothing is held. */
+  /** Whether the rows of the key state that nothing is held. */
   get isVoid(): boolean {
     const { voids, captures, atLeast } = this.sums;
     return voids > 0 && captures === 0 && atLeast === 0;
   }
 
-  /** Adds up the rows of a key and goes to the next; a promise only where rows must be read. */
+  /** Adds up the rows of a key and moves to the next; returns a promise only if rows must be read. */
   takeKey(key: CurrentKey): Promise<void> | undefined {
     this.sums.clear();
     return this.#addRows(key);

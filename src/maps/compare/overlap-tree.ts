@@ -33,15 +33,15 @@ class OverlapNode extends TreeNode<OverlapNode> {
   kind: "other" | "tld" | "domain" = "other";
   /** Keys of pages at and below the node. */
   readonly keys: OverlapTable;
-  /** Keys of the page's queries, until it is known what the maps say about the page. */
+  /** Keys of the page's queries, until the rows of the page are known. */
   readonly queries: OverlapTable;
   /** Registered domains below the node. */
   readonly domains: OverlapTable;
   /** Sums of each map; of top-level and registered domains only. */
   readonly sums: readonly RowSums[];
-  /** By rows that cover all below the node. */
+  /** From rows that cover everything below the node. */
   readonly below = new Coverage();
-  /** By rows that cover the page with any query. */
+  /** From rows that cover the page with any query. */
   readonly anyQuery = new Coverage();
 
   constructor(maps: number) {
@@ -69,26 +69,26 @@ class OverlapNode extends TreeNode<OverlapNode> {
 }
 
 /**
- * Takes the keys of all maps in order, and finds out what each map says about each of them: a row of its
- * own, or the next wildcard above. Wildcards may come behind what they cover (`com,a)/` before `com,a,*`),
- * so that keys are counted by what is known of them, and wildcards decide when their node is closed.
+ * Receives the keys of all maps in order, and determines the row of each map that decides: its own, or the
+ * next wildcard above. Wildcards may sort after the keys they cover (`com,a)/` before `com,a,*`), so keys
+ * are counted by the rows seen so far, and wildcards decide when their node closes.
  *
- * Holds the nodes that the current key begins with: the queries of a page come behind all that is below it.
+ * Holds the nodes that the current key begins with: the queries of a page follow everything below it.
  */
 export class OverlapTree {
-  /** Everything, with the keys that no node has: those without a host. */
+  /** The root, which also counts keys without a host. */
   readonly root: OverlapNode;
-  /** How many top-level and registered domains each map holds something of. */
+  /** Number of top-level and registered domains in which each map holds something. */
   readonly tlds: number[];
   readonly domains: number[];
   readonly #maps: readonly KeyRows[];
   readonly #walk: TreeWalk<OverlapNode>;
-  /** Maps whose rows for a page speak for all its queries. */
+  /** Maps whose rows for a page include all its queries. */
   readonly #withoutQueries: number;
   readonly #suffixLabels: SuffixLabels;
-  /** How many labels of the current host are those of its registered domain; 0: not looked up yet. */
+  /** Number of labels in the registered domain of the current host; 0: not looked up yet. */
   #domainLabels = 0;
-  /** Where the labels of the current key end. */
+  /** End of the labels of the current key. */
   #labelsEnd = 0;
 
   constructor(maps: readonly KeyRows[], suffixLabels: SuffixLabels) {
@@ -108,18 +108,18 @@ export class OverlapTree {
     this.#suffixLabels = suffixLabels;
   }
 
-  /** Goes to the key of a row, behind all before it. */
+  /** Moves to the key of a row; keys must come in order. */
   goTo({ bytes, start, keyEnd }: RowCursor): CurrentKey {
     this.#walk.goTo(bytes, start, keyEnd);
     return this.#walk.key;
   }
 
-  /** Counts the current key, which some maps have. */
+  /** Counts the current key for the maps that have it. */
   add(having: number): void {
     const { bytes, length, shape } = this.#walk.key;
     const { kind, hostEnd } = shape;
     if (kind === KEY_KIND.opaque) {
-      // `*` states the totals once more.
+      // `*` repeats the totals.
       if (length === 1 && bytes[0] === STAR) return;
       this.#count(this.root.keys, having);
       this.#addSums(this.root, having);
@@ -142,7 +142,7 @@ export class OverlapTree {
     const { bytes, length, hostEnd, queriedEnd } = this.#walk.key;
     const page = this.#walk.enter({ hostEnd, nodesEnd: queriedEnd });
     const isAny = bytes.indexOf(QUESTION, hostEnd) === length - 2 && bytes[length - 1] === STAR;
-    // Where maps are without queries, `?*` is a query as any other.
+    // In maps without queries, `?*` is an ordinary query.
     this.#count(page.queries, isAny ? having & this.#withoutQueries : having);
     if (isAny) page.anyQuery.add(this.#maps, having & ~this.#withoutQueries);
   }
@@ -210,7 +210,7 @@ export class OverlapTree {
   }
 }
 
-/** The maps that hold something of what was added up, as bits. */
+/** The maps with held keys in these totals, as bits. */
 function heldBy(sums: readonly RowSums[]): number {
   return sums.reduce((held, { rows, voids }, i) => (rows > voids ? held | (1 << i) : held), 0);
 }

@@ -1,11 +1,11 @@
-/** Maps that can be compared at a time: each has a bit in three bytes of a number. */
+/** Maximum number of maps per comparison: each has a bit in three bytes of a number. */
 export const MAX_COMPARED = 8;
 const NO_SHIFT = 8;
 const MAY_SHIFT = 16;
 
 /**
- * What maps say about a key, as a number: which have a row of its own that says it is held, which say that it
- * is not, and which have a wildcard that covers it.
+ * Encodes the answers of maps about a key as a number: which maps hold it by a row of its own, which exclude
+ * it by such a row, and which have a wildcard that covers it.
  */
 export function codeOf(held: number, no: number, may: number = 0): number {
   return held | (no << NO_SHIFT) | (may << MAY_SHIFT);
@@ -19,19 +19,19 @@ function mayOf(code: number): number {
   return (code >> MAY_SHIFT) & 0xff;
 }
 
-/** The code once wildcards decided for maps that had not: `present` those that cover, `absent` voids. */
+/** The code after wildcards decide for the undecided maps: `present` cover the key, `absent` are voids. */
 function decided(code: number, present: number, absent: number): number {
   const open = ~(code | (code >> NO_SHIFT) | (code >> MAY_SHIFT)) & 0xff;
   return code | ((open & present) << MAY_SHIFT) | ((open & absent) << NO_SHIFT);
 }
 
 /**
- * How many things there are of each code, with the captures that each map has of them.
+ * Number of items by code, with the captures of each map.
  *
- * The first entry needs no table: most sub-trees have but one.
+ * The first entry needs no table: most subtrees have only one.
  */
 export class OverlapTable {
-  /** How many, how many of them differ between the maps that hold them, and captures for each map. */
+  /** Per code: items, items that differ between the maps that hold them, captures for each map. */
   readonly #width: number;
   #first = -1;
   readonly #firstNumbers: Float64Array;
@@ -64,7 +64,7 @@ export class OverlapTable {
     return numbers;
   }
 
-  /** Adds this to another table, with what wildcards decide about codes. */
+  /** Adds this table to another, with codes updated by wildcards. */
   addTo(other: OverlapTable, present: number, absent: number): void {
     if (this.#first === -1) return;
     add(this.#firstNumbers, other.of(decided(this.#first, present, absent)));
@@ -74,7 +74,7 @@ export class OverlapTable {
     }
   }
 
-  /** Adds up what has the same maps that hold it and that may. */
+  /** Totals by the maps that hold items and the maps that may. */
   entries(): { held: number; may: number; numbers: Float64Array }[] {
     const found = new Map<number, Float64Array>();
     const note = (code: number, numbers: Float64Array): void => {

@@ -1,4 +1,4 @@
-/** How many labels of a host, as a key writes it, are not its owner's: 1 for `com,cnn`, 2 for `uk,co,bbc`. */
+/** Number of labels in the public suffix of a host, in key order: 1 for `com,cnn`, 2 for `uk,co,bbc`. */
 export type SuffixLabels = (host: string) => number;
 
 const IP_ADDRESS = /^\d+,\d+,\d+,\d+$/;
@@ -9,7 +9,7 @@ export async function loadSuffixLabels(): Promise<SuffixLabels> {
   return (host) => {
     if (IP_ADDRESS.test(host)) return 3;
     const name = host.split(",").toReversed().join(".");
-    // Hosts of keys are checked already.
+    // Hosts of keys are already validated.
     const suffix = getPublicSuffix(name, { validateHostname: false, extractHostname: false });
     return suffix === null ? 1 : suffix.split(".").length;
   };

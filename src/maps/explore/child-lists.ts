@@ -8,33 +8,33 @@ import { SEGMENTS_AHEAD, type SummedRows } from "./summed-rows.ts";
 export interface Child {
   readonly part: Part;
   readonly sums: RowSums;
-  /** Whether it has more than its own page. */
+  /** Whether it includes more than its own page. */
   hasMore: boolean;
-  /** How many children have their first key before it. */
+  /** Position among its siblings, by first key. */
   readonly place: number;
 }
 
-/** The children of a node, largest first; of large nodes the first only. */
+/** The children of a node, largest first; of large nodes only the largest. */
 export interface ChildList {
   readonly children: readonly Child[];
   /** Whether all children are listed. */
   readonly isWhole: boolean;
 }
 
-/** Children of smaller nodes are all listed. */
+/** Nodes with more rows list only their largest children. */
 const LARGE_ROWS = 20_000;
-/** Children listed of a large node: more than a screen has room for. */
+/** Maximum number of children listed of a large node: more than fit on a screen. */
 const MAX_RANKED = 1000;
-/** Children held in all lists. */
+/** Maximum number of children held in all lists. */
 const MAX_HELD = 200_000;
 
-/** For tests: what is large, and how many are ranked. */
+/** For tests: the size of large nodes, and the number of children ranked. */
 export interface ListLimits {
   readonly largeRows?: number | undefined;
   readonly maxRanked?: number | undefined;
 }
 
-/** Lists of children, those that were used last. */
+/** A cache of the child lists used last. */
 export class ChildLists {
   readonly #rows: SummedRows;
   readonly #lists = new Map<string, { readonly list: Promise<ChildList>; readonly size: number }>();
@@ -48,12 +48,12 @@ export class ChildLists {
     this.#maxRanked = maxRanked;
   }
 
-  /** Whether a node with so many rows has only its largest children listed. */
+  /** Whether a node with this many rows lists only its largest children. */
   isLarge(rows: number): boolean {
     return rows > this.#largeRows;
   }
 
-  /** The children of a node with so many rows. Those who ask for the same at the same time share the work. */
+  /** The children of a node with this many rows. Concurrent requests share the work. */
   of(name: string, rows: number, signal?: AbortSignal): Promise<ChildList> {
     const max = this.isLarge(rows) ? this.#maxRanked : Infinity;
     const known = this.#lists.get(name);
@@ -93,14 +93,14 @@ export class ChildLists {
 }
 
 /**
- * Meets the children of a node in the order of their first keys, and adds up their rows.
+ * Visits the children of a node in the order of their first keys, and adds up their rows.
  *
- * Children that go on beyond a segment of the map are passed over with a search. Children whose names
- * begin with one another (`/a`, `/a-b`) may have their rows apart: those that may come again are kept
+ * Children that continue beyond a segment of the map are skipped with a search. Children whose names
+ * begin with one another (`/a`, `/a-b`) may have non-adjacent rows: those that may recur are kept
  * on a stack, which is all that is held.
  */
 class ChildScan {
-  /** Children met so far. */
+  /** Children visited so far. */
   count = 0;
   readonly #rows: SummedRows;
   readonly #nameLength: number;
@@ -108,10 +108,10 @@ class ChildScan {
   readonly #adder: RowAdder;
   readonly #stack: Child[] = [];
   #current: Child | undefined;
-  /** Rows that begin with these bytes are of the current child. */
+  /** Rows with this prefix belong to the current child. */
   #run: Uint8Array | undefined;
 
-  /** @param onChild called with each child once all its rows were met. */
+  /** @param onChild called with each child once all its rows are visited. */
   constructor(rows: SummedRows, name: string, onChild: (child: Child) => void) {
     this.#rows = rows;
     this.#nameLength = new TextEncoder().encode(name).length;
@@ -125,7 +125,7 @@ class ChildScan {
     }
   }
 
-  /** Meets the children of one range. */
+  /** Visits the children of one range. */
   async range({ from, to }: KeyRange, signal: AbortSignal | undefined): Promise<void> {
     const rows = this.#rows;
     let { segment, at } = await rows.seek(from, signal);
@@ -142,7 +142,7 @@ class ChildScan {
     }
   }
 
-  /** Takes the rows of a segment; true at the end of the range. */
+  /** Adds the rows of a segment; returns true at the end of the range. */
   #takeRows(bytes: Uint8Array, from: number, to: Uint8Array | undefined): boolean {
     const row = new Row();
     for (let at = from; at < bytes.length; at = row.next) {
@@ -160,7 +160,7 @@ class ChildScan {
     return false;
   }
 
-  /** The child that a part is, which may have been met before. */
+  /** Finds or creates the child for a part. */
   #meet({ name, isRow }: Part, hasMore: boolean): Child {
     const part = { name, isRow };
     const stack = this.#stack;
@@ -169,7 +169,7 @@ class ChildScan {
       stack.pop();
       this.#onChild(last);
     }
-    // Rows that are children by themselves stand between the parts of others: `/a` and `/a/`.
+    // Rows that are children themselves appear between the parts of others: `/a` and `/a/`.
     const known = stack.findLast((one) => one.part.name === name);
     if (known !== undefined) {
       known.hasMore ||= hasMore;
@@ -181,7 +181,7 @@ class ChildScan {
   }
 }
 
-/** What the keys of a part begin with. */
+/** The common prefix of the keys of a part. */
 function textOf({ name, isRow }: Part): string {
   return isRow ? name : name.slice(0, -1);
 }

@@ -2,18 +2,18 @@ import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts"
 import { MementoMapError, quote } from "../../errors.ts";
 
 /*
- * The tree that people explore: top-level domains, domains, hosts, paths. A node is named by what its keys
- * begin with:
+ * The tree of a map: top-level domains, domains, hosts, paths. A node is named by the prefix of its
+ * keys:
  *
  *   ""                   all keys
  *   com,example,         a domain: its own host and all hosts below it
  *   com,example)/        one host
  *   com,example)/a/      the page /a, its queries, and all that is below it
  *
- * Keys of one node need not stand together: `/a`, `/a-b`, `/a/b`, `/a0`, `/a?x` is the order of bytes.
+ * Keys of one node need not be adjacent: the byte order is `/a`, `/a-b`, `/a/b`, `/a0`, `/a?x`.
  */
 
-/** What a node or a row of the tree is. */
+/** The kind of a node or row of the tree. */
 export type NodeKind =
   | "root"
   | "tld"
@@ -37,16 +37,16 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * The name of a node as the tree has it; what lacks its last separator gets it.
+ * The name of a node, with its final separator added if missing.
  *
- * @throws MM_USAGE for what no key begins with.
+ * @throws MM_USAGE for a text that no key begins with.
  */
 export function nodeName(text: string): string {
   // oxlint-disable-next-line no-control-regex
   if (text.length > MAX_PREFIX_LENGTH || /[\u0000-\u0020*?\u007f]/.test(text.replace(",*)", ")"))) {
     throw new MementoMapError(
       "MM_USAGE",
-      `${quote(text.slice(0, 100))} is not the beginning of keys; give a SURT such as com,example, or com,example)/a/`,
+      `${quote(text.slice(0, 100))} is not a key prefix; use a SURT such as com,example, or com,example)/a/`,
     );
   }
   if (text === "") return "";
@@ -61,7 +61,7 @@ function isPathNode(name: string): boolean {
   return name.includes(")");
 }
 
-/** The ranges of keys that a node has, in the order of keys. */
+/** The ranges of keys of a node, in key order. */
 export function nodeRanges(name: string): KeyRange[] {
   if (name === "") return [{ from: new Uint8Array(0), to: undefined }];
   const text = name.slice(0, -1);
@@ -75,21 +75,21 @@ function startingWith(prefix: string): KeyRange {
   return { from, to: behindAll(from) };
 }
 
-/** The ranges of a row that is a child by itself. */
+/** The range of a row that is a child itself. */
 export function exactly(key: string): KeyRange {
   const from = encoder.encode(key);
   return { from, to: Uint8Array.of(...from, 1) };
 }
 
-/** The first key that does not begin with `prefix` and comes behind those that do. */
+/** The first key after all that begin with `prefix`. */
 export function behindAll(prefix: Uint8Array): Uint8Array {
-  // Not by `slice`: that of a `Buffer` is a view of the map itself.
+  // Not by `slice`: that of a `Buffer` is a view of the map.
   const next = Uint8Array.from(prefix);
   next[next.length - 1]++;
   return next;
 }
 
-/** A part of a map: a node, or a row that is a child by itself. */
+/** A part of a map: a node, or a row that is a child itself. */
 export interface Part {
   /** The name of the node, or the key of the row. */
   readonly name: string;
@@ -98,13 +98,13 @@ export interface Part {
 
 /** The part of a key. */
 interface KeyPart extends Part {
-  /** Keys that begin with this are of the same part; undefined if only the key itself is. */
+  /** Keys with this prefix belong to the same part; undefined if only the key itself does. */
   readonly run: Uint8Array | undefined;
 }
 
 /**
- * The topmost part of a key `bytes[start, end)` whose name has the first `length` bytes of the key: it ends
- * there or at the next separator.
+ * The topmost part of a key `bytes[start, end)` whose name includes the first `length` bytes of the key: it
+ * ends there or at the next separator.
  */
 export function partOf(bytes: Uint8Array, start: number, end: number, length: number): KeyPart {
   const row = (): KeyPart => ({ name: textOf(bytes, start, end), isRow: true, run: undefined });
@@ -135,7 +135,7 @@ export function partOf(bytes: Uint8Array, start: number, end: number, length: nu
   return isWildcard ? row() : node(at, "/", at + 1);
 }
 
-/** What kind of node or row a part is. */
+/** The kind of a node or row. */
 export function partKind({ name, isRow }: Part): NodeKind {
   if (!isRow) return kindOf(name);
   if (name.endsWith(",*") || name.endsWith("/*")) return "wildcard";
@@ -151,7 +151,7 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
   return decoder.decode(bytes.subarray(start, end));
 }
 
-/** What kind of node a name is of. */
+/** The kind of a node. */
 export function kindOf(name: string): NodeKind {
   if (name === "") return "root";
   // Paths may end in a parenthesis, too.
@@ -176,14 +176,14 @@ export function namesAbove(name: string): string[] {
   return names.slice(0, -1).filter((above) => !above.endsWith("*,"));
 }
 
-/** The rows above a node whose captures may be of its keys, too: `com,*` and `com,example)/*`. */
+/** The wildcards above a node that may include its captures: `com,*` and `com,example)/*`. */
 export function wildcardsAbove(name: string): string[] {
   return namesAbove(name)
     .filter((above) => above !== "")
     .map((above) => `${above}*`);
 }
 
-/** A name or a key as people write it: `*.example.com`, `http://example.com/a`. */
+/** A name or a key in readable form: `*.example.com`, `http://example.com/a`. */
 export function readableName(name: string): string {
   if (name === "") return "*";
   const host = name.indexOf(")");

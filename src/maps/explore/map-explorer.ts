@@ -37,7 +37,7 @@ const DEFAULT_LIMIT = 200;
 /**
  * The holdings of a map as a tree, in slices: top-level domains, domains, hosts, paths.
  *
- * Reads the map once when it is opened; a slice takes a few reads then, however large the map is. Holds
+ * Reads the map once when opened; each slice then takes a few reads, however large the map is. Holds
  * about 1 % of the map, and lists of children within fixed limits.
  */
 export class MapExplorer {
@@ -52,10 +52,10 @@ export class MapExplorer {
   }
 
   /**
-   * Reads a map through.
+   * Reads a whole map.
    *
-   * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is not a map, or one
-   *   page of a map.
+   * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is not a map, or
+   *   is one page of a map.
    */
   static async open(
     source: ByteSource,
@@ -64,7 +64,7 @@ export class MapExplorer {
     return new MapExplorer(await SummedRows.read(source, options), options);
   }
 
-  /** Ranks the children of large nodes beforehand, so that the first look at them is quick. */
+  /** Ranks the children of large nodes in advance, so that their first slice is fast. */
   async prepare({ signal }: SignalOption = {}): Promise<void> {
     const waiting = [""];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
@@ -80,7 +80,7 @@ export class MapExplorer {
   /**
    * A node and some of its children. A node that no key begins with has no rows.
    *
-   * @throws MM_USAGE for a prefix, limit or place that cannot be; MM_IO.
+   * @throws MM_USAGE for an invalid prefix, limit or position; MM_IO.
    */
   async slice(options: SliceOptions = {}): Promise<MapSlice> {
     const { sort = "captures", limit = DEFAULT_LIMIT, depth = 1, signal } = options;
@@ -139,7 +139,7 @@ export class MapExplorer {
     }
     const isLarge = this.#lists.isLarge(rows);
     if (isLarge && (sort === "key" || typeof from !== "number")) {
-      // Behind those by captures come all others.
+      // All others follow those ranked by captures.
       const list = sort === "captures" ? (await this.#lists.of(name, rows)).children : [];
       const known = new Set(list.map(({ part }) => part.name));
       const found = await findParts(this.#rows, name, { limit, from: key, known, signal });
@@ -155,7 +155,7 @@ export class MapExplorer {
     return { children: shown.map((child) => mapChild(child)), next };
   }
 
-  /** Parts as children, with what their rows add up to. */
+  /** Parts as children, with the totals of their rows. */
   async #slice(
     { parts, next }: FoundParts,
     signal: AbortSignal | undefined,
@@ -181,7 +181,7 @@ export class MapExplorer {
     return found;
   }
 
-  /** @throws MM_USAGE for what is not `next` of a slice. */
+  /** @throws MM_USAGE for a value that is not `next` of a slice. */
   async #placeOf(from: string | undefined, signal: AbortSignal | undefined): Promise<Place> {
     if (from === undefined) return 0;
     if (/^\d{1,9}$/.test(from)) return Number(from);
@@ -194,15 +194,15 @@ export class MapExplorer {
   }
 }
 
-function checkNumber(name: string, value: number, most: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return;
-  throw new MementoMapError("MM_USAGE", `${name} takes 1 to ${most}, not ${value}`);
+function checkNumber(name: string, value: number, max: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return;
+  throw new MementoMapError("MM_USAGE", `${name} takes 1 to ${max}, not ${value}`);
 }
 
-/** A number of children that came before, or the key to go on at; undefined for the first. */
+/** A number of children to skip, or the key to continue at; undefined for the first. */
 type Place = number | { readonly key: string | undefined };
 const BY_KEY = "key:";
 
 function noPlace(from: string): MementoMapError {
-  return new MementoMapError("MM_USAGE", `${quote(from)} is not the next of a slice`);
+  return new MementoMapError("MM_USAGE", `${quote(from)} is not the "next" of a slice`);
 }

@@ -2,18 +2,18 @@ import type { ByteSource } from "../../bytes/byte-source.ts";
 import { MAX_DEPTH } from "../../packed/packed-file.ts";
 import { readHead } from "../../packed/read-packed.ts";
 
-/** What a packed map tells of its holdings: its names are hashed, so that they cannot be listed. */
+/** Facts about the holdings of a packed map: its names are hashed, so they cannot be listed. */
 export interface PackedHoldings {
   readonly form: "packed";
-  /** Rows of the map that it was made from. */
+  /** Rows of its source map. */
   readonly rows: number;
   readonly hosts: number;
   readonly voids: number;
-  /** Names of pages and wildcards in its filters; hosts that are held as a whole need none. */
+  /** Names of pages and wildcards in its filters; hosts held as a whole need none. */
   readonly names: number;
-  /** Whether names of pages have their queries. */
+  /** Whether names of pages include their queries. */
   readonly hasQueries: boolean;
-  /** How deep rows are: 0 for home pages, 7 for seven segments and more. */
+  /** Depths of rows: 0 for home pages, 7 for seven segments and more. */
   readonly depths: readonly {
     readonly depth: number;
     readonly hasPages: boolean;

@@ -7,26 +7,26 @@ import { behindAll, nodeRanges, type Part, partOf } from "./key-node.ts";
 import { isTotal } from "./row-sums.ts";
 import { SEGMENTS_AHEAD, type SummedRows } from "./summed-rows.ts";
 
-/** How much of a map one search reads at most; it goes on where the last one ended. */
+/** Limit on the bytes of a map that one search reads; the next search continues there. */
 const MAX_SEARCHED_BYTES = 16 * 2 ** 20;
 const MAX_TEXT_LENGTH = 500;
-/** Bytes of keys, most frequent first: a search looks for the rarest byte of its text. */
+/** Bytes of keys, most frequent first: a search scans for the rarest byte of its text. */
 const FREQUENT = "eaotinsrclm/,pdhu0-1g.)b2f%vwy3k4589_67xjzq";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Which parts of a map were found. */
+/** The parts found in a map. */
 export interface FoundParts {
   /** In the order of the map. */
   readonly parts: readonly Part[];
-  /** The key to go on at; undefined at the end. */
+  /** The key to continue at; undefined at the end. */
   readonly next: string | undefined;
 }
 
 /**
- * What keys have where people write `example.com/news`, `Ökostrom` or `news`.
+ * Converts a search text, such as `example.com/news`, `Ökostrom` or `news`, to its form in keys.
  *
- * @throws MM_USAGE for an empty text, or one that no key can have.
+ * @throws MM_USAGE for an empty text, or one that no key can contain.
  */
 export function searchText(text: string): string {
   const trimmed = text.trim();
@@ -39,37 +39,37 @@ export function searchText(text: string): string {
     const end = hostEnd(key);
     return end !== -1 && key.length === end + 2 ? key.slice(0, end) : key;
   }
-  // Behind a host, a path is written as keys have it.
+  // After a host, a path is encoded as in keys.
   const key = uriKey(`http://a.b/${trimmed}`).slice("b,a)/".length);
   return /[,)]/.test(trimmed) ? trimmed.toLowerCase() : key;
 }
 
-/** A key that is looked for: `bytes[start, end)`, and how much of it the name of its part has at least. */
+/** A matching key, `bytes[start, end)`, and the minimum length of the name of its part. */
 interface FoundKey {
   readonly start: number;
   readonly end: number;
   readonly length: number;
 }
 
-/** Finds the first key in some rows from the line at `from` on. */
+/** Finds the first matching key in some rows, from the line at `from` on. */
 type FindKey = (bytes: Uint8Array, from: number) => FoundKey | undefined;
 
 interface PartOptions {
   readonly limit: number;
-  /** The key to begin at, `next` of the parts before. */
+  /** The key to begin at: `next` of the previous parts. */
   readonly from: string | undefined;
-  /** What names must have; without it the children of the node are listed. */
+  /** Text that names must contain; without it, the children of the node are listed. */
   readonly text?: string | undefined;
   /** Names to leave out. */
   readonly known?: ReadonlySet<string> | undefined;
-  /** How much of the map to search for a text; default 16 MiB. */
+  /** Limit on the bytes of the map to search for a text; default 16 MiB. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Lists the children of a node in the order of the map, or the topmost parts below it whose names have a
- * text: of those, a bounded piece of the map at a time.
+ * Lists the children of a node in the order of the map, or the topmost parts below it whose names contain
+ * a text; a text search reads a bounded range of the map at a time.
  */
 export async function findParts(
   rows: SummedRows,
@@ -111,7 +111,7 @@ export async function findParts(
         if (parts.length === limit) return { parts, next: text };
         parts.push({ name: part.name, isRow: part.isRow });
       }
-      // All keys that begin with the run are of the same part.
+      // All keys that begin with the run belong to the same part.
       if (part.run !== undefined) ({ segment, at } = await rows.seek(behindAll(part.run), signal));
       else {
         const lineEnd = bytes.indexOf(LF, found.end);
@@ -122,7 +122,7 @@ export async function findParts(
   return { parts, next: undefined };
 }
 
-/** Finds every key; the names of parts have at least `length` bytes of it. */
+/** Matches every key; the names of parts include at least `length` bytes of it. */
 function nextKey(rows: SummedRows, length: number): FindKey {
   const row = new Row();
   return (bytes, from) => {
@@ -134,7 +134,7 @@ function nextKey(rows: SummedRows, length: number): FindKey {
   };
 }
 
-/** Finds keys that have a text behind their first `skipped` bytes. */
+/** Matches keys that contain a text after their first `skipped` bytes. */
 function needle(text: Uint8Array, skipped: number): FindKey {
   let rarest = 0;
   for (const [i, byte] of text.entries()) if (rank(byte) > rank(text[rarest])) rarest = i;

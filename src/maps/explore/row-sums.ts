@@ -15,23 +15,23 @@ const NUMBERS = [
   "atMost",
 ] as const;
 
-/** What rows of a map add up to. */
+/** Totals of rows of a map. */
 export class RowSums {
   rows = 0;
   captures = 0;
-  /** Rows that say that nothing is held. */
+  /** Rows that state that nothing is held. */
   voids = 0;
-  /** Rows that stand for many pages, and their captures. */
+  /** Rows that cover many pages, and their captures. */
   wildcards = 0;
   wildcardCaptures = 0;
-  /** Rows whose captures are a lower bound, and an upper bound; about is both. */
+  /** Rows whose captures are a lower bound, and an upper bound; `about` counts as both. */
   atLeast = 0;
   atMost = 0;
 
-  /** How many `numbers` there are. */
+  /** The length of `numbers`. */
   static readonly length = NUMBERS.length;
 
-  /** The sums that stand as `numbers` from `at` on. */
+  /** The sums stored as `numbers` from `at` on. */
   static at(numbers: readonly number[], at: number): RowSums {
     const sums = new RowSums();
     for (const [i, name] of NUMBERS.entries()) sums[name] = numbers[at + i];
@@ -48,7 +48,7 @@ export class RowSums {
   }
 
   add(other: RowSums, factor: 1 | -1 = 1): this {
-    // A loop over the names takes compare half as long again.
+    // A loop over the names makes compare 50 % slower.
     this.rows += factor * other.rows;
     this.captures += factor * other.captures;
     this.voids += factor * other.voids;
@@ -64,18 +64,18 @@ export class RowSums {
   }
 }
 
-/** Where a row is in its bytes. */
+/** The position of a row in its bytes. */
 type RowPlaces = Pick<Row, "start" | "keyEnd" | "restStart" | "end">;
 
 /**
  * Adds rows up, in the order of the map.
  *
- * The row `*`, which states the total once more, adds nothing. Where a key has a row for all times, `:`,
- * that row counts and those for periods do not.
+ * The row `*` repeats the total and adds nothing. If a key has a row for all time, `:`, only that row
+ * counts, not those for periods.
  */
 export class RowAdder {
   readonly #datetimeColumn: number;
-  /** What the rows of the last key added, in maps with times. */
+  /** The sums that the rows of the last key added, in maps with times. */
   #key: Uint8Array = new Uint8Array(0);
   #added = new RowSums();
 
@@ -135,7 +135,7 @@ function addRow(bytes: Uint8Array, row: RowPlaces, sums: RowSums): void {
   let at = from;
   while (at < to && isDigit(bytes[at])) at++;
   const bound = at < to ? bytes[at] : 0;
-  // Without a count, some are held.
+  // A missing count means that some are held.
   if (bound === PLUS || bound === TILDE || at === from) sums.atLeast += 1;
   if (bound === MINUS || bound === TILDE) sums.atMost += 1;
 }

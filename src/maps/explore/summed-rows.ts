@@ -6,32 +6,32 @@ import { eachRow, openWholeMap } from "../split-map.ts";
 import type { KeyRange } from "./key-node.ts";
 import { isTotal, RowAdder, RowSums } from "./row-sums.ts";
 
-/** A place between two rows: at `at` of a segment, with the sums of all rows before it. */
+/** A position between two rows: at `at` of a segment, with the sums of all rows before it. */
 export interface RowPlace {
   readonly segment: number;
   readonly at: number;
   readonly sums: RowSums;
 }
 
-/** The first row of some ranges of keys. */
+/** The first row in some ranges of keys. */
 export interface FirstRow {
   readonly key: string;
   readonly frequency: string;
 }
 
-/** How far apart segments begin: rows of one key are never in two. */
+/** Distance between segments: rows of one key are never in two. */
 const SEGMENT_BYTES = 8192;
-/** How much of a map is kept in memory while it is explored. */
-const MAX_KEPT_BYTES = 8 * 2 ** 20;
-/** Segments read at a time by those who ask for the following ones, too. */
+/** Limit on the bytes of a map cached while it is explored. */
+const MAX_CACHED_BYTES = 8 * 2 ** 20;
+/** Segments read at a time by sequential scans. */
 export const SEGMENTS_AHEAD = 32;
 const decoder = new TextDecoder();
 
 /**
- * The rows of a sorted map, with what they add up to: the sum of any range of keys takes two reads of a
- * few kilobytes, however many rows there are.
+ * The rows of a sorted map with their totals: the sum of any range of keys takes two reads of a few
+ * kilobytes, however many rows there are.
  *
- * Holds a key and seven numbers for every 8 KiB of the map, and the parts that were read last.
+ * Holds a key and seven numbers for every 8 KiB of the map, and the segments read last.
  */
 export class SummedRows {
   readonly layout: RowLayout;
@@ -42,14 +42,14 @@ export class SummedRows {
   readonly #source: ByteSource;
   readonly #segmentBytes: number;
   readonly #adder: RowAdder;
-  /** Where each segment begins, its first key byte by byte, and the sums of all rows before it. */
+  /** The offset of each segment, its first key as a byte string, and the sums of all rows before it. */
   readonly #offsets: number[] = [];
   readonly #keys: string[] = [];
   readonly #sums: number[] = [];
-  readonly #kept = new Map<number, Uint8Array>();
-  #keptBytes = 0;
+  readonly #cached = new Map<number, Uint8Array>();
+  #cachedBytes = 0;
 
-  /** To be given all rows of the map, by {@link add}. */
+  /** All rows of the map must follow, by {@link add}. */
   constructor(source: ByteSource, layout: RowLayout, segmentBytes: number = SEGMENT_BYTES) {
     this.layout = layout;
     this.#source = source;
@@ -60,8 +60,8 @@ export class SummedRows {
   /**
    * Reads a map once.
    *
-   * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is not a map, or one
-   *   page of a map.
+   * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is not a map, or
+   *   is one page of a map.
    */
   static async read(
     source: ByteSource,
@@ -77,7 +77,7 @@ export class SummedRows {
     return rows;
   }
 
-  /** Takes the next row of the map. */
+  /** Adds the next row of the map. */
   add(row: RowCursor, isNew: boolean): void {
     const { bytes, start, keyEnd, restStart, end, offset } = row;
     const last = this.#offsets.at(-1);
@@ -108,10 +108,10 @@ export class SummedRows {
     return RowSums.at(this.#sums, segment * RowSums.length);
   }
 
-  /** The rows of a segment as bytes. Where they must be read, so many segments are. */
+  /** The rows of a segment as bytes. If it is not cached, `count` segments are read. */
   async segment(segment: number, count: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const kept = this.#kept.get(segment);
-    if (kept !== undefined) return kept;
+    const cached = this.#cached.get(segment);
+    if (cached !== undefined) return cached;
     const start = this.#offset(segment);
     const lines = await readWhole(
       this.#source,
@@ -131,12 +131,12 @@ export class SummedRows {
   }
 
   #keep(segment: number, lines: Uint8Array): void {
-    if (!this.#kept.has(segment)) this.#keptBytes += lines.length;
-    this.#kept.set(segment, lines);
-    for (const [oldest, bytes] of this.#kept) {
-      if (this.#keptBytes <= MAX_KEPT_BYTES) break;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= bytes.length;
+    if (!this.#cached.has(segment)) this.#cachedBytes += lines.length;
+    this.#cached.set(segment, lines);
+    for (const [oldest, bytes] of this.#cached) {
+      if (this.#cachedBytes <= MAX_CACHED_BYTES) break;
+      this.#cached.delete(oldest);
+      this.#cachedBytes -= bytes.length;
     }
   }
 
@@ -145,7 +145,7 @@ export class SummedRows {
     return readRow(bytes, at, bytes.length, this.layout.fields, row);
   }
 
-  /** The place before the first row whose key is not below `key`; undefined is behind all keys. */
+  /** The position before the first row whose key is not below `key`; undefined is after all keys. */
   async seek(key: Uint8Array | undefined, signal?: AbortSignal): Promise<RowPlace> {
     const segment = key === undefined ? this.segments : this.#segmentOf(key);
     const sums = this.sumsBefore(segment);
@@ -162,7 +162,7 @@ export class SummedRows {
     return { segment, at, sums };
   }
 
-  /** The last segment whose first key is not behind `key`; else the first one. */
+  /** The last segment whose first key is not above `key`; else the first one. */
   #segmentOf(key: Uint8Array): number {
     const text = byteString(key, 0, key.length);
     let low = 1;
@@ -175,7 +175,7 @@ export class SummedRows {
     return low - 1;
   }
 
-  /** What the rows of ranges of keys add up to. */
+  /** The totals of the rows in ranges of keys. */
   async sumOf(ranges: readonly KeyRange[], signal?: AbortSignal): Promise<RowSums> {
     const all = new RowSums();
     for (const { from, to } of ranges) {
