@@ -80,7 +80,7 @@ describe("validate --url", () => {
       P15: "error",
     });
     expect(lines.find(({ rule }) => rule === "P10")?.message).toBe(
-      "it decompresses to something else; Vary does not name Accept-Encoding; both forms have the same strong ETag",
+      "it decompresses to other content; Vary does not name Accept-Encoding; both forms have the same strong ETag",
     );
   });
 

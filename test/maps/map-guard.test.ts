@@ -296,7 +296,7 @@ describe("a publisher whose map is replaced by a bad one", () => {
       child.kill("SIGHUP");
       await expect
         .poll(() => said.slice(told), PATIENCE)
-        .toMatch(new RegExp(`"new map refused, the old one is kept".*${reason}`));
+        .toMatch(new RegExp(`"new map rejected; still serving the old one".*${reason}`));
       expect(await json(`${url}/health`)).toMatchObject({
         status: "degraded",
         maps: [{ records: 4, refused: expect.stringContaining(reason) }],

@@ -29,7 +29,7 @@ import { nextPage, pageFault, type PageHead } from "./pages.ts";
 
 interface Rule {
   readonly level: "MUST" | "SHOULD";
-  /** What the rule asks for, as it is said behind a finding that breaks it. */
+  /** The requirement, as shown after a finding that breaks it. */
   readonly asks: string;
 }
 
@@ -55,10 +55,10 @@ export const PUBLISHER_RULES = {
 /** The name of a rule. */
 type RuleId = keyof typeof PUBLISHER_RULES;
 
-/** What was found about one rule of `docs/dissemination.md`. */
+/** The result of checking one rule of `docs/dissemination.md`. */
 export interface Finding {
   readonly rule: RuleId;
-  /** `error` where a MUST is broken, `warning` where a SHOULD is. */
+  /** `error` for a broken MUST, `warning` for a broken SHOULD. */
   readonly outcome: "ok" | "error" | "warning" | "skipped";
   readonly message: string;
 }
@@ -69,7 +69,7 @@ const MAX_CHECKED_PAGES = 10_000;
  * Checks how an archive publishes its map, rule by rule.
  *
  * Downloads the map twice, plain and compressed, and its pages once; holds a chunk. A packed map is
- * downloaded once, and held.
+ * downloaded once, and held in memory.
  *
  * @throws MM_NOT_FOUND when there is no map to check; MM_HTTP, MM_REFUSED, MM_BAD_URI,
  *   MM_INTERRUPTED.
@@ -100,16 +100,16 @@ type Findings = AsyncGenerator<Finding, void, undefined>;
 async function* findings(get: Get, address: string, found: Discovery): Findings {
   const { method, url, archive } = found;
   const place = `the map is at ${url}, found by ${method}`;
-  // A third party must not have it at its own well-known URI.
+  // The map of another archive must not be at the site's own well-known URI.
   yield new URL(address).origin === new URL(archive).origin
-    ? judged("P1", method === "well-known", place)
+    ? verdict("P1", method === "well-known", place)
     : skipped("P1", `${place}; the archive is elsewhere`);
   const records = createHash("sha256");
   const response = await get(url);
   const whole = await readMap(response, url, records);
   const { faults, bytes } = whole;
   const [fault = `the map has ${bytes} bytes and no fault`] = faults;
-  yield judged("P2", faults.length === 0, fault);
+  yield verdict("P2", faults.length === 0, fault);
   yield identity(whole, archive);
   yield* validators(get, url, response);
   yield* ranges(get, url, whole);
@@ -124,7 +124,7 @@ async function* findings(get: Get, address: string, found: Discovery): Findings 
     : await pages(get, url, whole, records.digest("hex"));
 }
 
-/** What is known of a map, or a page of one, that was read through. */
+/** Facts about a map, or a page of one, that was read completely. */
 interface ReadMap {
   /** Decompressed. */
   readonly bytes: number;
@@ -132,15 +132,15 @@ interface ReadMap {
   readonly start: Uint8Array;
   readonly faults: readonly string[];
   readonly isPacked: boolean;
-  /** Undefined where the headers cannot be read. */
+  /** Undefined if the headers cannot be read. */
   readonly head: PageHead | undefined;
 }
 
 /**
- * Reads a map through. Of one in text a chunk is held, one that is packed is held whole.
+ * Reads a whole map. Of a text map a chunk is held; a packed map is held in memory.
  *
- * @param records takes the lines behind the headers as `split` writes them: without blank lines and CR. A map
- *   may have them, and its pages have not.
+ * @param records receives the lines after the headers as `split` writes them: without blank lines and
+ *   CR, which a map may have and its pages do not.
  */
 async function readMap(response: HttpResponse, url: string, records: Hash): Promise<ReadMap> {
   const digest = createHash("sha256");
@@ -193,25 +193,25 @@ async function* addingRecords(
 
 function identity({ head }: ReadMap, archive: string): Finding {
   const id = head?.headers.id;
-  if (id === undefined) return judged("P3", false, "the map has no !id");
+  if (id === undefined) return verdict("P3", false, "the map has no !id");
   const isSame = URL.canParse(id) && new URL(id).host === new URL(archive).host;
-  return judged("P3", isSame, `!id is ${id}`);
+  return verdict("P3", isSame, `!id is ${id}`);
 }
 
 async function* validators(get: Get, url: string, { headers }: HttpResponse): Findings {
   const etag = headers.get("etag") ?? "";
   const isStrong = etag.startsWith('"');
-  yield stated("P4", etag, ["the ETag is", "the response has no ETag"], isStrong);
+  yield headerVerdict("P4", etag, ["the ETag is", "the response has no ETag"], isStrong);
   const modified = headers.get("last-modified") ?? "";
-  yield stated("P5", modified, ["Last-Modified is", "the response has no Last-Modified"]);
+  yield headerVerdict("P5", modified, ["Last-Modified is", "the response has no Last-Modified"]);
   if (etag === "" && modified === "") {
-    yield skipped("P6", "there is no ETag and no Last-Modified to ask with");
+    yield skipped("P6", "there is no ETag or Last-Modified for a conditional request");
     return;
   }
   const condition: Record<string, string> =
     etag === "" ? { "If-Modified-Since": modified } : { "If-None-Match": etag };
   const { status } = await discarded(get(url, condition));
-  yield judged("P6", status === 304, `a conditional request gives ${status}`);
+  yield verdict("P6", status === 304, `a conditional request gives ${status}`);
 }
 
 async function* ranges(get: Get, url: string, { start, bytes }: ReadMap): Findings {
@@ -223,14 +223,14 @@ async function* ranges(get: Get, url: string, { start, bytes }: ReadMap): Findin
     status === 206 &&
     headers.get("content-range") === `bytes 1-${to}/${bytes}` &&
     Buffer.compare(body, start.subarray(1, to + 1)) === 0;
-  const but = status === 206 && !isRight ? ", but not the bytes asked for" : "";
-  yield judged("P7", isRight, `a range request gives ${status}${but}`);
+  const but = status === 206 && !isRight ? ", but not the requested bytes" : "";
+  yield verdict("P7", isRight, `a range request gives ${status}${but}`);
   if (status !== 206) {
     yield skipped("P8", "ranges are not offered");
     return;
   }
   const beyond = await discarded(get(url, { Range: `bytes=${bytes}-` }));
-  yield judged("P8", beyond.status === 416, `a range beyond the end gives ${beyond.status}`);
+  yield verdict("P8", beyond.status === 416, `a range beyond the end gives ${beyond.status}`);
 }
 
 async function* compression(get: Get, url: string, plain: HttpResponse, digest: string): Findings {
@@ -238,7 +238,7 @@ async function* compression(get: Get, url: string, plain: HttpResponse, digest: 
   const { headers } = packed;
   const coding = headers.get("content-encoding") ?? "";
   const words = ["the map comes as", "the map comes without compression"] as const;
-  yield stated("P9", coding, words, coding === "gzip");
+  yield headerVerdict("P9", coding, words, coding === "gzip");
   if (coding !== "gzip") {
     await packed.discard();
     yield skipped("P10", "the map does not come as gzip");
@@ -249,12 +249,12 @@ async function* compression(get: Get, url: string, plain: HttpResponse, digest: 
   const varies = /accept-encoding|\*/i.test(headers.get("vary") ?? "");
   const isTagged = etag === undefined || etag !== plain.headers.get("etag");
   const wrong = [
-    isSame ? "" : "it decompresses to something else",
+    isSame ? "" : "it decompresses to other content",
     varies ? "" : "Vary does not name Accept-Encoding",
     isTagged ? "" : "both forms have the same strong ETag",
   ].filter((text) => text !== "");
   const sound = "the gzip form is the same map, with a tag of its own";
-  yield judged("P10", wrong.length === 0, wrong.join("; ") || sound);
+  yield verdict("P10", wrong.length === 0, wrong.join("; ") || sound);
 }
 
 async function* metadata(get: Get, url: string, plain: HttpResponse): Findings {
@@ -262,12 +262,15 @@ async function* metadata(get: Get, url: string, plain: HttpResponse): Findings {
   const names = ["etag", "content-length", "last-modified"];
   const other = names.filter((name) => head.headers.get(name) !== plain.headers.get(name));
   const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
-  yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
+  yield verdict("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
   const allowed = "Access-Control-Allow-Origin";
   const origin = plain.headers.get(allowed.toLowerCase()) ?? "";
-  yield stated("P12", origin, [`${allowed} is`, `there is no ${allowed}`], origin === "*");
+  yield headerVerdict("P12", origin, [`${allowed} is`, `there is no ${allowed}`], origin === "*");
   const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires") ?? "";
-  yield stated("P13", cache, ["the map is fresh for", "there is no Cache-Control or Expires"]);
+  yield headerVerdict("P13", cache, [
+    "the map is fresh for",
+    "there is no Cache-Control or Expires",
+  ]);
 }
 
 async function announcement(get: Get, address: string): Promise<Finding> {
@@ -281,7 +284,7 @@ async function announcement(get: Get, address: string): Promise<Finding> {
     : isInPage
       ? "a link element names the map"
       : `${address} has no link to the map`;
-  return judged("P14", isInHeader || isInPage, where);
+  return verdict("P14", isInHeader || isInPage, where);
 }
 
 /** Follows the links from the first page to the last. */
@@ -291,7 +294,7 @@ async function pages(
   whole: ReadMap,
   wholeRecords: string,
 ): Promise<Finding> {
-  // What is found may be the first page itself; then there is no whole to compare with.
+  // The discovered map may itself be the first page; then there is no whole map to compare with.
   const isFirst = whole.head?.mark !== undefined;
   const records = createHash("sha256");
   let next = isFirst ? url : new URL("?page=1", url).href;
@@ -302,25 +305,29 @@ async function pages(
     if (response.status !== 200 || head?.mark === undefined) {
       if (before === undefined) return skipped("P15", "the map is not offered in pages");
       const message = `${next} is not a page of the map (status ${response.status})`;
-      return judged("P15", false, message);
+      return verdict("P15", false, message);
     }
     const [fault] = faults;
     const wrong = fault === undefined ? pageFault(head, number, before) : `has a fault: ${fault}`;
-    if (wrong !== undefined) return judged("P15", false, `${next} ${wrong}`);
+    if (wrong !== undefined) return verdict("P15", false, `${next} ${wrong}`);
     if (number === head.mark.of) {
       const isWhole = isFirst || records.digest("hex") === wholeRecords;
       const what = isFirst
         ? ", linked and in order"
         : ` with ${isWhole ? "the records of the map" : "other records than the map"}`;
-      return judged("P15", isWhole, `the map is offered in ${formatAmount(number, "page")}${what}`);
+      return verdict(
+        "P15",
+        isWhole,
+        `the map is offered in ${formatAmount(number, "page")}${what}`,
+      );
     }
     const link = { url: response.url, link: response.headers.get("link"), headers: head.headers };
     const found = nextPage(link, number);
-    if ("fault" in found) return judged("P15", false, found.fault);
+    if ("fault" in found) return verdict("P15", false, found.fault);
     next = found.url;
     before = head;
   }
-  return judged("P15", false, `there are more than ${MAX_CHECKED_PAGES} pages`);
+  return verdict("P15", false, `there are more than ${MAX_CHECKED_PAGES} pages`);
 }
 
 async function discarded(response: Promise<HttpResponse>): Promise<HttpResponse> {
@@ -328,20 +335,20 @@ async function discarded(response: Promise<HttpResponse>): Promise<HttpResponse>
   return response;
 }
 
-function judged(rule: RuleId, isKept: boolean, message: string): Finding {
+function verdict(rule: RuleId, isFollowed: boolean, message: string): Finding {
   const { level } = PUBLISHER_RULES[rule];
-  const outcome = isKept ? "ok" : level === "MUST" ? "error" : "warning";
+  const outcome = isFollowed ? "ok" : level === "MUST" ? "error" : "warning";
   return { rule, outcome, message };
 }
 
-/** Judges what a header says, in words for a value and for none. */
-function stated(
+/** Evaluates a header, with wordings for a value and for none. */
+function headerVerdict(
   rule: RuleId,
   value: string,
   [words, none]: readonly [words: string, none: string],
   isRight: boolean = true,
 ): Finding {
-  return value === "" ? judged(rule, false, none) : judged(rule, isRight, `${words} ${value}`);
+  return value === "" ? verdict(rule, false, none) : verdict(rule, isRight, `${words} ${value}`);
 }
 
 function skipped(rule: RuleId, message: string): Finding {

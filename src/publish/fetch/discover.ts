@@ -14,31 +14,31 @@ const MAX_SNIFFED_BYTES = 4096;
 /** How a map was found. */
 export type DiscoveryMethod = "well-known" | "link-header" | "html-link";
 
-/** A place that was looked at, and what was there. */
+/** A place that was checked, and the result. */
 export interface Attempt {
   readonly method: DiscoveryMethod;
   readonly url: string;
-  /** `found`, or why not. */
+  /** `found`, or the reason why not. */
   readonly outcome: string;
 }
 
-/** Asks for a packed map; one of text will do where there is none. */
+/** Prefers a packed map, and accepts a text map. */
 export function acceptedForm(packed: boolean = false): Record<string, string> {
   return packed ? { Accept: `${PACKED_CONTENT_TYPE}, text/plain;q=0.9, */*;q=0.8` } : {};
 }
 
-/** Where the map of an archive is. */
+/** The location of the map of an archive. */
 export interface Discovery {
   readonly url: string;
   readonly method: DiscoveryMethod;
-  /** The archive it was asked for. */
+  /** The archive whose map was requested. */
   readonly archive: string;
-  /** Everything that was looked at, in order. */
+  /** All places checked, in order. */
   readonly attempts: readonly Attempt[];
 }
 
 export interface DiscoverOptions {
-  /** The archive whose map is wanted, where another site publishes it; default the address asked. */
+  /** The archive of the map, if another site publishes it; default the address. */
   readonly archive?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -47,11 +47,11 @@ export interface DiscoverOptions {
  * Finds the map of an archive, in the order of the paper: at the well-known URI, by a `Link` header
  * of the archive's address, by a `<link>` element of its page.
  *
- * A link counts only if it is about the archive asked for: one with an `anchor` elsewhere is passed
- * over. Reads 4 KiB of a map and at most 512 KiB of a page.
+ * A link counts only if it is about this archive: links with another `anchor` are skipped. Reads
+ * 4 KiB of a map and at most 512 KiB of a page.
  *
- * @throws MM_NOT_FOUND with all that was tried; MM_BAD_URI; MM_REFUSED and MM_HTTP when the
- *   archive's own address cannot be asked; MM_INTERRUPTED.
+ * @throws MM_NOT_FOUND with all attempts; MM_BAD_URI; MM_REFUSED and MM_HTTP when requests to the
+ *   archive's own address fail; MM_INTERRUPTED.
  */
 export function discoverMap(
   client: HttpClient,
@@ -79,7 +79,7 @@ export function discoverMap(
     for (const { method, target, base, about } of await linksOf(page, attempts)) {
       const url = resolved(target, base);
       if (url === undefined) {
-        attempts.push({ method, url: target, outcome: "no web address" });
+        attempts.push({ method, url: target, outcome: "not a web address" });
       } else if (!isAbout(about, site, page.url, archive)) {
         attempts.push({ method, url, outcome: `is about ${about ?? "something else"}` });
       } else if (await isAt(method, url)) {
@@ -94,7 +94,7 @@ export function discoverMap(
   });
 }
 
-/** Whether a map is at an address; asks for 4 KiB of it. */
+/** Whether a map is at an address; requests 4 KiB of it. */
 export async function isMapAt(
   client: HttpClient,
   url: string,
@@ -105,7 +105,7 @@ export async function isMapAt(
 
 const FOUND = "found";
 
-/** Looks whether a map is at an address; says what is there if not. */
+/** Checks whether a map is at an address; otherwise returns what is there. */
 async function tryMap(
   client: HttpClient,
   url: string,
@@ -130,9 +130,9 @@ async function tryMap(
 interface Candidate {
   readonly method: DiscoveryMethod;
   readonly target: string;
-  /** What the target is relative to. */
+  /** The base URL of the target. */
   readonly base: string;
-  /** The address that the link is about; undefined where it is none of the web. */
+  /** The subject of the link; undefined if it is not a web address. */
   readonly about: string | undefined;
 }
 
@@ -152,11 +152,11 @@ async function linksOf(page: HttpResponse, attempts: Attempt[]): Promise<Candida
   const html = new TextDecoder().decode(await bodyStart(page, isHtml ? MAX_HTML_BYTES : 0));
   const { base: written = "", hrefs } = htmlLinks(html, MEMENTOMAP_RELATION);
   if (hrefs.length === 0) {
-    const outcome = isHtml ? "no such element" : "no HTML page";
+    const outcome = isHtml ? "no such element" : "not an HTML page";
     attempts.push({ method: "html-link", url, outcome });
   }
   const base = resolved(written, url) ?? url;
-  // A link element has no anchor: it is about the page it stands in.
+  // A link element has no anchor: it is about its own page.
   const inText = hrefs.map((target): Candidate => ({
     method: "html-link",
     target,
@@ -166,7 +166,7 @@ async function linksOf(page: HttpResponse, attempts: Attempt[]): Promise<Candida
   return [...inHeader, ...inText];
 }
 
-/** Whether a link speaks of the archive: of its address, or of the site that address leads to. */
+/** Whether a link is about the archive: its address, or the site that address redirects to. */
 function isAbout(about: string | undefined, site: URL, pageUrl: string, archive: URL): boolean {
   if (about === undefined) return false;
   const { origin, href } = new URL(about);
@@ -176,7 +176,7 @@ function isAbout(about: string | undefined, site: URL, pageUrl: string, archive:
   return origin === archive.origin || origin === new URL(pageUrl).origin;
 }
 
-/** The address that a reference leads to; undefined where that is not one of the web. */
+/** The address of a reference; undefined if it is not a web address. */
 function resolved(reference: string, base?: string): string | undefined {
   const url = URL.canParse(reference, base) ? new URL(reference, base) : undefined;
   return url?.protocol === "http:" || url?.protocol === "https:" ? url.href : undefined;
@@ -192,14 +192,14 @@ export function webAddress(text: string): URL {
   );
 }
 
-/** Links of an HTML page, with the address they are relative to. */
+/** Links of an HTML page, and their base URL. */
 interface HtmlLinks {
   readonly base: string | undefined;
   /** The `href` of every `<link>` of the relation, in order. */
   readonly hrefs: readonly string[];
 }
 
-/** A comment, an element whose content is text, or a start tag; what is not closed lasts to the end. */
+/** A comment, an element whose content is text, or a start tag; unclosed ones extend to the end. */
 const MARKUP =
   /<!--[^]*?(?:-->|$)|<(noscript|script|style|template|textarea|title)(?![a-z0-9])[^]*?(?:<\/\1|$)|<([a-z][a-z0-9]*)((?:[^>"']|"[^"]*(?:"|$)|'[^']*(?:'|$))*)/gi;
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
@@ -207,8 +207,8 @@ const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)
 /**
  * Finds the `<link>` elements of a relation in the text of a page.
  *
- * Not a whole HTML parser: it knows comments, scripts and quotes, which is what it takes to find
- * elements that stand in the head. Linear time, whatever the text is.
+ * Not a full HTML parser: it handles comments, scripts and quotes, which is enough to find elements
+ * in the head. Linear time, whatever the text is.
  */
 export function htmlLinks(html: string, rel: string): HtmlLinks {
   const hrefs: string[] = [];
@@ -236,7 +236,7 @@ function attributesOf(text: string): Map<string, string> {
   return attributes;
 }
 
-/** Of the names of characters, addresses have `&amp;` only. */
+/** Of named character references, addresses use only `&amp;`. */
 function decodeEntities(text: string): string {
   return text.replaceAll(/&(?:amp|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi, (all, decimal, hex) => {
     if (all === "&amp;") return "&";

@@ -15,23 +15,23 @@ import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
 import { readJson, writeJson } from "../../files/shared-files.ts";
 
-/** One resource a map was made of: the whole, or a page. */
+/** One resource of a fetched map: the whole map, or a page. */
 interface FetchedPart {
   readonly url: string;
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
 }
 
-/** What is known about a map that was fetched; kept in a small file beside it. */
+/** Facts about a fetched map; stored in a small file beside it. */
 export interface FetchState {
-  /** The address that was asked for. */
+  /** The requested address. */
   readonly address: string;
   readonly archive: string;
   readonly method: DiscoveryMethod | "direct";
   readonly parts: readonly FetchedPart[];
   /** The freshness of the first part, by RFC 9111. */
   readonly policy: CachePolicyObject;
-  /** The size of the map's file, by which a file that was changed by others is known. */
+  /** The size of the map's file, to detect changes made by others. */
   readonly bytes: number;
 }
 
@@ -40,10 +40,10 @@ export function statePath(target: string): string {
   return join(dirname(target), `.${basename(target)}.fetch.json`);
 }
 
-/** The files of a download that is not complete. */
+/** The files of an incomplete download. */
 interface PartPaths {
   readonly part: string;
-  /** What it is of. */
+  /** Describes the download. */
   readonly about: string;
 }
 
@@ -55,13 +55,13 @@ export function partPaths(target: string): PartPaths {
 export interface DownloadOptions {
   readonly client: HttpClient;
   readonly maxBytes: number;
-  /** Whether to ask for the packed form of a map; default false. */
+  /** Whether to request the packed form of a map; default false. */
   readonly packed?: boolean | undefined;
-  /** How often to go on after a connection that was cut, or a server that was busy. */
+  /** Number of retries after a broken connection or a busy server. */
   readonly retries: number;
-  /** The first pause before going on; it doubles each time. `Retry-After` can make it longer. */
+  /** The first pause before a retry; it doubles each time. `Retry-After` can make it longer. */
   readonly retryDelayMs: number;
-  /** Called when the server asks for a longer pause than is made here. */
+  /** Called when the server requests a longer pause than the maximum. */
   readonly onToldToWait?: ((ms: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly interrupt?: Interrupt | undefined;
@@ -81,19 +81,19 @@ interface PartNote {
 }
 
 const KEPT_HEADERS = "cache-control expires date age etag last-modified vary link".split(" ");
-/** A pause that a server asks for is made up to this length; for more, the download is given up. */
-const LONGEST_PAUSE_MS = 120_000;
+/** The maximum pause; if a server requests a longer one, the download fails. */
+const MAX_PAUSE_MS = 120_000;
 const ACCEPTED_CODINGS: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip", "zstd"]);
 
 /**
  * Downloads into a file, as sent: compressed if the server compresses.
  *
- * A download that is cut goes on where it stopped, now or at the next call, if the server gave a
- * strong tag: `If-Range` makes sure that both halves are of one version. A server that is busy is
- * asked again when it wants to be, if that is within two minutes. Holds one chunk.
+ * An interrupted download resumes where it stopped, now or at the next call, if the server sent a
+ * strong tag: `If-Range` ensures that both halves are of one version. `Retry-After` is honoured up to
+ * two minutes. Holds one chunk.
  *
- * @throws MM_HTTP when it could not be completed; MM_REFUSED when it is larger than allowed, or in
- *   a coding that was not asked for; MM_IO.
+ * @throws MM_HTTP when it could not be completed; MM_REFUSED when it is too large, or in an
+ *   unrequested coding; MM_IO.
  */
 export async function download(
   url: string,
@@ -104,24 +104,24 @@ export async function download(
     const outcome = await downloadOnce(url, paths, options).catch((error: unknown): Failure => {
       checkSignal(options.signal);
       if (!isMementoMapError(error)) throw error;
-      return { error, mayPass: error.code === "MM_HTTP" && isPassingFault(error) };
+      return { error, retryable: error.code === "MM_HTTP" && isPassingFault(error) };
     });
     if ("part" in outcome) return outcome;
-    const { error, askedMs, mayPass } = outcome;
-    if (!mayPass) throw error;
-    const backOff = { firstMs: options.retryDelayMs, longestMs: LONGEST_PAUSE_MS };
-    const waitMs = waitBefore(attempt, backOff, askedMs);
-    if (waitMs > LONGEST_PAUSE_MS) options.onToldToWait?.(waitMs);
-    if (waitMs > LONGEST_PAUSE_MS || attempt > options.retries) throw error;
+    const { error, serverDelayMs, retryable } = outcome;
+    if (!retryable) throw error;
+    const backOff = { firstMs: options.retryDelayMs, longestMs: MAX_PAUSE_MS };
+    const waitMs = waitBefore(attempt, backOff, serverDelayMs);
+    if (waitMs > MAX_PAUSE_MS) options.onToldToWait?.(waitMs);
+    if (waitMs > MAX_PAUSE_MS || attempt > options.retries) throw error;
     await sleep(waitMs, undefined, { signal: options.signal });
   }
 }
 
 interface Failure {
   readonly error: MementoMapError;
-  readonly askedMs?: number | undefined;
-  /** Whether it may go better when tried again. */
-  readonly mayPass: boolean;
+  readonly serverDelayMs?: number | undefined;
+  /** Whether a retry may succeed. */
+  readonly retryable: boolean;
 }
 
 async function downloadOnce(
@@ -148,12 +148,12 @@ async function downloadOnce(
   }
   await response.discard();
   if (stored === 0) return badStatus(response);
-  // What was stored is not the beginning of what is there now.
+  // The stored bytes are not the beginning of the current version.
   await forget(paths);
   return downloadOnce(url, paths, options);
 }
 
-/** What is remembered of a response. */
+/** The facts about a response to remember. */
 function downloadOf(response: HttpResponse): Download {
   const headers = keptHeaders(response, KEPT_HEADERS);
   const { etag, "last-modified": lastModified } = headers;
@@ -206,19 +206,19 @@ async function store(
   }
 }
 
-/** Whether a 206 is the rest of what is stored. */
+/** Whether a 206 response continues the stored bytes. */
 function continues(response: HttpResponse, note: PartNote, stored: number): boolean {
   const range = response.headers.get("content-range") ?? "";
   const isSameVersion = (response.headers.get("etag") ?? note.etag) === note.etag;
   return response.status === 206 && isSameVersion && range.startsWith(`bytes ${stored}-`);
 }
 
-/** zstd only where Node decodes it itself, which also bounds the memory it takes. */
+/** zstd only if Node decodes it natively, which also bounds its memory. */
 function acceptEncoding(): string {
   return "zstd" in process.versions ? "zstd, gzip" : "gzip";
 }
 
-/** The headers of these names that a response has. */
+/** Picks headers of a response by name. */
 export function keptHeaders(
   { headers }: HttpResponse,
   names: readonly string[],
@@ -232,7 +232,7 @@ export function keptHeaders(
 }
 
 /**
- * The size of a file; undefined where there is none.
+ * The size of a file; undefined if there is none.
  *
  * @throws MM_IO, also for a folder
  */
@@ -249,12 +249,12 @@ export async function fileSize(path: string): Promise<number | undefined> {
 }
 
 function badStatus({ status, url, headers }: HttpResponse): Failure {
-  const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());
-  const retryAfter = askedMs === undefined ? "" : ` (Retry-After: ${askedMs / 1000} s)`;
+  const serverDelayMs = retryAfterMs(headers.get("retry-after"), Date.now());
+  const retryAfter = serverDelayMs === undefined ? "" : ` (Retry-After: ${serverDelayMs / 1000} s)`;
   const error = httpFailure(url, `the server answered with status ${status}${retryAfter}`);
-  return { error, askedMs, mayPass: isTemporary(status) };
+  return { error, serverDelayMs, retryable: isTemporary(status) };
 }
 
-function tooLarge(url: string, most: number): MementoMapError {
-  return httpRefusal(url, `it is larger than ${most} bytes; allow more with --max-size`);
+function tooLarge(url: string, maxBytes: number): MementoMapError {
+  return httpRefusal(url, `it is larger than ${maxBytes} bytes; allow more with --max-size`);
 }

@@ -23,36 +23,36 @@ import { NodeClient } from "../../http/node-client.ts";
 import { fetchPages, openDownload, takeMap } from "./take-map.ts";
 
 export interface FetchMapOptions extends MapGuardOptions {
-  /** The archive whose map is wanted, where another site publishes it. */
+  /** The archive of the map, if another site publishes it. */
   readonly archive?: string | undefined;
-  /** The address is that of the map itself: nothing is discovered, or only if no map is there. */
+  /** Whether the address is that of the map: no discovery, or with `if-map` only if no map is there. */
   readonly isDirect?: boolean | "if-map" | undefined;
-  /** Whether to ask for the packed form of the map, where the server has one; default false. */
+  /** Whether to request the packed form of the map, if the server has one; default false. */
   readonly packed?: boolean | undefined;
-  /** Whether servers may lead to private addresses; default false. */
+  /** Whether servers may redirect to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
-  /** Which requests go through which proxy; default none. */
+  /** The proxies to use; default none. */
   readonly proxies?: ProxySettings | undefined;
   /** Default a `NodeClient` that trusts the origin of the address. */
   readonly client?: HttpClient | undefined;
-  /** Bytes of the map, compressed and decompressed; default 16 GiB. */
+  /** Maximum bytes of the map, compressed and decompressed; default 16 GiB. */
   readonly maxBytes?: number | undefined;
   /** Default 10,000. */
   readonly maxPages?: number | undefined;
-  /** How often to go on after a connection that was cut, or a server that was busy; default 4. */
+  /** Number of retries after a broken connection or a busy server; default 4. */
   readonly retries?: number | undefined;
-  /** The first pause before going on; it doubles each time. Default 1 s. */
+  /** The first pause before a retry; it doubles each time. Default 1 s. */
   readonly retryDelayMs?: number | undefined;
-  /** Called when the server asks for a pause of more than two minutes; the fetch then fails. */
+  /** Called when the server requests a pause of more than two minutes; the fetch then fails. */
   readonly onToldToWait?: ((ms: number) => void) | undefined;
-  /** Fetches the map even if it is fresh or unchanged, and takes it whatever it replaces. */
+  /** Fetches the map even if it is fresh or unchanged, and replaces any existing map. */
   readonly isForced?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly interrupt?: Interrupt | undefined;
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
-/** What became of a map. */
+/** The result of a fetch. */
 export interface FetchResult {
   readonly status: "fetched" | "unchanged";
   /** Where the map is published. */
@@ -61,25 +61,24 @@ export interface FetchResult {
   /** Bytes of the map's file. */
   readonly bytes: number;
   readonly pages: number;
-  /** How long it may be used before it is asked for again, by RFC 9111. */
+  /** How long it is fresh, by RFC 9111. */
   readonly freshForMs: number;
-  /** What is strange, and no reason to refuse the map. */
+  /** Anomalies that are no reason to reject the map. */
   readonly warnings: readonly string[];
 }
 
 const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
-/** What a 304 may change. */
+/** The headers that a 304 may update. */
 const CACHE_HEADERS = ["cache-control", "expires", "date", "age", "etag", "last-modified"];
 
 /**
- * Discovers the map of an archive and brings it into a file, or finds that the file is current.
+ * Discovers the map of an archive and downloads it to a file, unless the file is current.
  *
- * The map is downloaded beside the file, put together from its pages if it has some, and checked
- * line by line (packed ones part by part); only then the file is replaced, in one step. Whatever fails
- * before, the old map stays. A small file beside the map remembers tags and freshness. Memory: a few chunks.
+ * The map is downloaded beside the file, joined from its pages if it has some, and checked line by
+ * line (packed ones part by part); only then is the file replaced, in one step. If anything fails, the
+ * old map stays. A small file beside the map stores tags and freshness. Memory: a few chunks.
  *
- * Two that fetch into one file at the same time would spoil each other's download: the second is
- * refused.
+ * Concurrent fetches to one file would corrupt each other's download: the second is rejected.
  *
  * @throws MM_NOT_FOUND, MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_IO; MM_EMPTY and MM_SHRUNK when the map has
  *   lost too much of the one in the file; MM_INTERRUPTED
@@ -138,7 +137,7 @@ class Fetching {
     this.#client = client;
   }
 
-  /** Finds out whether the file can be written before anybody is asked for anything. */
+  /** Checks that the file can be written before sending any request. */
   async run(): Promise<FetchResult> {
     await fileSize(this.#target);
     const unlock = await lockFile(this.#target, this.#options.interrupt);
@@ -152,7 +151,7 @@ class Fetching {
     }
   }
 
-  /** What is known of the file, if it is still the file that was fetched. */
+  /** The state of the file, if it is unchanged since it was fetched. */
   async #heldState(): Promise<FetchState | undefined> {
     const { isForced, archive = this.#address } = this.#options;
     if (isForced === true) return undefined;
@@ -161,7 +160,7 @@ class Fetching {
     return isThis && state.bytes === (await fileSize(this.#target)) ? state : undefined;
   }
 
-  /** Asks whether what is held is current; undefined if there is another map to fetch. */
+  /** Revalidates the file; undefined if there is another map to fetch. */
   async #refresh(held: FetchState): Promise<FetchResult | undefined> {
     let policy: CachePolicy | undefined;
     for (const { url, etag, lastModified } of held.parts) {
@@ -204,7 +203,7 @@ class Fetching {
       maxPages: this.#options.maxPages ?? 10_000,
     };
     const first = await download(url, paths, options).catch(async (error: unknown) => {
-      // A full disk needs the room.
+      // A full disk needs the space.
       if (isMementoMapError(error) && error.code === "MM_IO") await forget(paths);
       throw error;
     });
@@ -225,13 +224,13 @@ class Fetching {
         return this.#note("fetched", state, policyOf(first), warningsOf(headers, archive));
       });
     } catch (error) {
-      // A complete download that was refused is useless to the next run, and a full disk needs its room.
+      // A rejected download is useless to the next run, and a full disk needs its space.
       if (signal?.aborted !== true && !isInterruption(error)) await forget(paths);
       throw error;
     }
   }
 
-  /** Remembers what the file is, for the next time. */
+  /** Stores the state of the file for the next run. */
   async #note(
     status: FetchResult["status"],
     file: Omit<FetchState, "policy">,

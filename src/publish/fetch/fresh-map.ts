@@ -5,13 +5,13 @@ import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts
 const DAY_MS = 86_400_000;
 
 export interface FreshMapOptions extends FetchMapOptions {
-  /** Never ask more often than this; default a minute. */
+  /** Minimum time between requests; default a minute. */
   readonly minIntervalMs?: number | undefined;
-  /** Ask at least this often, however long the archive says the map stays fresh; default a day. */
+  /** Maximum time between requests, however long the map stays fresh; default a day. */
   readonly maxIntervalMs?: number | undefined;
-  /** Called after each fetch that brought a new map. */
+  /** Called after each fetch that replaced the map. */
   readonly onFetched?: ((result: FetchResult) => void) | undefined;
-  /** Called after each fetch that did not fail, whether the map is new or not. */
+  /** Called after each successful fetch, whether the map is new or not. */
   readonly onAnswered?: ((result: FetchResult) => void) | undefined;
   /** Called after each fetch that failed; the old map stays in use. */
   readonly onFailure?: ((error: MementoMapError) => void) | undefined;
@@ -20,11 +20,11 @@ export interface FreshMapOptions extends FetchMapOptions {
 }
 
 /**
- * Keeps the map of an archive in a file, and the file fresh, for routers.
+ * Keeps a fresh copy of an archive's map in a file, for routers.
  *
- * The archive says for how long a map is fresh (RFC 9111); it is asked again when that time is over,
- * up to a tenth later, so that not all ask at once. After failures the pauses double, and are as long
- * as the archive wants (`Retry-After`), up to a day. A timer of it does not keep a process alive.
+ * The archive states how long a map is fresh (RFC 9111); it is queried again after that time, plus up
+ * to a tenth to spread the requests of many routers. After failures the pauses double, and honour
+ * `Retry-After`, up to a day. Its timer does not keep a process alive.
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export class FreshMap {
     this.#options = options;
   }
 
-  /** How long the pause is that was begun after the last fetch. */
+  /** The length of the pause that began after the last fetch. */
   get nextInMs(): number | undefined {
     return this.#nextInMs;
   }
@@ -71,10 +71,10 @@ export class FreshMap {
   }
 
   /**
-   * Asks the archive now. Gives undefined when that failed, after `onFailure` was told.
+   * Queries the archive now. Returns undefined on failure, after calling `onFailure`.
    *
-   * @throws MM_INTERRUPTED when the signal of the options is aborted, after which the archive is asked
-   *   no more; errors that are not the archive's or the network's.
+   * @throws MM_INTERRUPTED when the signal of the options is aborted, which stops all further requests;
+   *   errors not caused by the archive or the network.
    */
   refresh(): Promise<FetchResult | undefined> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -83,7 +83,7 @@ export class FreshMap {
     return this.#refreshing;
   }
 
-  /** Asks no more, and gives up what is under way; waits until the file is no longer written to. */
+  /** Stops refreshing and cancels a pending fetch; waits until the file is no longer written to. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("stopped"));
     clearTimeout(this.#timer);
@@ -114,7 +114,7 @@ export class FreshMap {
       checkSignal(given);
       const foreseen = foreseenError(error, this.path);
       if (foreseen === undefined) {
-        // A bug must not go unseen; nor may it be the last time that the map is asked for.
+        // A bug must be reported, but must not stop the refreshing.
         this.#schedule(this.#options.maxIntervalMs ?? DAY_MS);
         throw error;
       }
@@ -132,7 +132,7 @@ export class FreshMap {
     this.#nextInMs = Math.round(wanted * (1 + random() / 10));
     if (this.#stopping.signal.aborted || this.#options.signal?.aborted === true) return;
     this.#timer = setTimeout(() => {
-      // Nobody awaits a timer: what would be thrown would end the process for one map.
+      // Nothing awaits a timer: a rejection would end the process because of one map.
       this.refresh().catch((error: unknown) => {
         if (this.#options.signal?.aborted === true) return;
         this.#options.onFailure?.(internalFault(error, "MM_HTTP"));

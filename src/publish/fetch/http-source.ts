@@ -12,14 +12,14 @@ import { interruptible } from "../../interruption.ts";
 const FIRST_BYTES = 32_768;
 
 /**
- * A map on a server, read in parts by HTTP `Range` requests: lookups without a download.
+ * A map on a server, read by HTTP `Range` requests: lookups without a download.
  *
- * Every part is checked to be of the version that was opened. Holds the first block.
+ * Every part is verified to be of the version that was opened. Holds the first block.
  */
 export class HttpSource implements ByteSource {
   readonly name: string;
   readonly size: number;
-  /** How many requests were made, and how many bytes of the map came. */
+  /** Number of requests, and bytes of the map received. */
   readonly traffic: { requests: number; bytes: number };
   readonly #client: HttpClient;
   readonly #etag: string;
@@ -42,10 +42,10 @@ export class HttpSource implements ByteSource {
   }
 
   /**
-   * Asks for the beginning of a map.
+   * Requests the beginning of a map.
    *
-   * @throws MM_REFUSED when the server does not answer ranges, or gives no strong tag by which a
-   *   change could be noticed; MM_HTTP, MM_INTERRUPTED.
+   * @throws MM_REFUSED when the server does not support range requests, or sends no strong tag to
+   *   detect changes; MM_HTTP, MM_INTERRUPTED.
    */
   static open(
     client: HttpClient,
@@ -54,7 +54,7 @@ export class HttpSource implements ByteSource {
     headers: Headers = {},
   ): Promise<HttpSource> {
     return interruptible(signal, async () => {
-      const response = await ask(client, url, rangeOf(0, FIRST_BYTES, headers), signal);
+      const response = await requestPart(client, url, rangeOf(0, FIRST_BYTES, headers), signal);
       const { status } = response;
       if (status !== 206) {
         await response.discard();
@@ -68,7 +68,7 @@ export class HttpSource implements ByteSource {
       const { size } = contentRange(response, url);
       const start = await bodyStart(response, FIRST_BYTES);
       if (response.headers.get("etag")?.startsWith('"') !== true) {
-        const message = "the server gives no strong ETag, so that a change could not be noticed";
+        const message = "the server sends no strong ETag, so changes could not be detected";
         throw httpRefusal(url, message);
       }
       return new HttpSource(client, response, { size, start, headers });
@@ -86,7 +86,7 @@ export class HttpSource implements ByteSource {
     if (offset + wanted <= this.#start.length) return this.#start.subarray(offset, offset + wanted);
     this.traffic.requests += 1;
     const headers = rangeOf(offset, wanted, this.#headers);
-    const response = await ask(this.#client, this.name, headers, signal);
+    const response = await requestPart(this.#client, this.name, headers, signal);
     if (!this.#isSameVersion(response, offset)) {
       await response.discard();
       throw new MementoMapError("MM_IO", "the map changed while it was read; try again", {
@@ -112,22 +112,22 @@ function rangeOf(offset: number, length: number, headers: Headers): Headers {
   return { ...headers, Range: range, "Accept-Encoding": "identity" };
 }
 
-function ask(
+function requestPart(
   client: HttpClient,
   url: string,
   headers: Headers,
   signal: AbortSignal | undefined,
 ): Promise<HttpResponse> {
-  // A browser may hold another representation, which it would cut the part from.
+  // A browser may have another representation cached, and would cut the part from that.
   return client.request(url, { headers, cache: "no-store", signal });
 }
 
-/** Where a part begins, and how large the whole is. */
+/** The start of a part, and the size of the whole. */
 function contentRange(response: HttpResponse, url: string): { start: number; size: number } {
   const header = response.headers.get("content-range") ?? "";
   const [, start, size] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(header) ?? [];
   if (start !== undefined && size !== undefined) {
     return { start: Number(start), size: Number(size) };
   }
-  throw httpRefusal(url, "the server sent a part without saying which");
+  throw httpRefusal(url, "the server sent a partial response without a valid Content-Range");
 }

@@ -5,16 +5,16 @@ import { formatHeaders, isJsonObject, type UkvsHeaders } from "../../ukvs/header
 import { MEMENTOMAP_RELATION } from "./discover.ts";
 
 interface LinkedPage {
-  /** Where it came from, after redirects. */
+  /** Its address, after redirects. */
   readonly url: string;
   readonly link: string | null | undefined;
   readonly headers: UkvsHeaders;
 }
 
 /**
- * The address of the page behind page `number` of a map, or what is wrong with the link to it.
+ * The address of the page after page `number` of a map, or the problem with the link to it.
  *
- * The link is that of the `Link` header, and of the page itself where a server of plain files sends none.
+ * The link is in the `Link` header, or in the page itself if a server of plain files sends none.
  */
 export function nextPage(
   { url, link, headers }: LinkedPage,
@@ -33,17 +33,17 @@ export function nextPage(
   const { href, origin } = new URL(target, url);
   return origin === new URL(url).origin
     ? { url: href }
-    : { fault: `page ${number} leads to another site, ${origin}` };
+    : { fault: `page ${number} links to another site, ${origin}` };
 }
 
-/** What the beginning of a map, or of a page of one, says of it. */
+/** The beginning of a map, or of a page of one. */
 export interface PageHead {
   readonly headers: UkvsHeaders;
-  /** Undefined for a map that is whole. */
+  /** Undefined for a whole map. */
   readonly mark: PageMark | undefined;
 }
 
-/** What is wrong with a page as the one with this number, behind the one before it. */
+/** The problem with a page that should have this number and follow the one before it. */
 export function pageFault(page: PageHead, number: number, before?: PageHead): string | undefined {
   const { mark } = page;
   if (mark === undefined) return "is not a page of a map";
@@ -52,13 +52,13 @@ export function pageFault(page: PageHead, number: number, before?: PageHead): st
   if (mark.of !== before.mark.of) {
     return `is one of ${formatAmount(mark.of, "page")}, not of ${before.mark.of}`;
   }
-  if (versionOf(page) !== versionOf(before)) return "is of another version than the page before";
+  if (versionOf(page) !== versionOf(before)) return "is of another version than the previous page";
   const [first, last] = [mark.first, before.mark.last].map((key) => Buffer.from(key ?? ""));
   const isBehind = first.length === 0 || last.length === 0 || Buffer.compare(last, first) < 0;
-  return isBehind ? undefined : "begins before the end of the page before";
+  return isBehind ? undefined : "begins before the end of the previous page";
 }
 
-/** What tells pages of one version of a map from those of another. */
+/** Identifies the version of the map that a page belongs to. */
 function versionOf({ headers }: PageHead): string {
   const version = pageMember(headers, "version");
   return [JSON.stringify(version), ...formatHeaders(withoutPageMark(headers))].join("\n");

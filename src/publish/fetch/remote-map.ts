@@ -7,25 +7,25 @@ import { acceptedForm } from "./discover.ts";
 import { HttpSource } from "./http-source.ts";
 
 export interface OpenRemoteOptions {
-  /** Whether to ask for the packed form, where the server has one; default false. */
+  /** Whether to request the packed form, if the server has one; default false. */
   readonly packed?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Large enough that few requests are made, small enough that little is fetched unnecessarily. */
+/** Large enough for few requests, small enough to fetch little unnecessarily. */
 const BLOCK_BYTES = 32_768;
 
-/** A map on a server, looked up by requests for parts of it. */
+/** A map on a server, looked up with range requests. */
 export interface RemoteMap {
   readonly lookup: SourceLookup;
   readonly source: HttpSource;
 }
 
 /**
- * Opens a map on a server, of text or packed. One page of several answers for its own keys only.
+ * Opens a map on a server, text or packed. One page of several answers for its own keys only.
  *
- * @throws MM_REFUSED when the server does not answer ranges, or gives no strong tag; MM_HTTP; what is
- *   wrong with the map.
+ * @throws MM_REFUSED when the server does not support range requests, or sends no strong tag; MM_HTTP;
+ *   any fault of the map.
  */
 export async function openRemoteMap(
   client: HttpClient,

@@ -27,7 +27,7 @@ import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
 import { download, type Download, type DownloadOptions, fileSize } from "./download.ts";
 
-/** Headers are looked for in so much of the beginning. */
+/** The headers must be within this many bytes. */
 const HEAD_BYTES = 256 * 1024;
 const SHOWN_FAULTS = 3;
 /** A file that is not a map has a fault in each line. */
@@ -35,7 +35,7 @@ const MAX_FAULTS = 100;
 /** Small, so that the memory of chunks is free again at once: see `DecompressOptions`. */
 const CHUNK_BYTES = 16 * 1024;
 
-/** A download that is a map, or a page of one, as far as its beginning tells. */
+/** A download recognized by its beginning as a map, or a page of one. */
 export interface Downloaded extends PageHead {
   readonly fetched: Download;
   readonly path: string;
@@ -47,7 +47,7 @@ export interface Downloaded extends PageHead {
 /**
  * Reads the beginning of a download.
  *
- * @throws MM_REFUSED for what is no map; MM_BAD_HEADER
+ * @throws MM_REFUSED if it is not a map; MM_BAD_HEADER
  */
 export async function openDownload(
   path: string,
@@ -70,17 +70,17 @@ export async function openDownload(
 }
 
 interface TakeOptions extends MapGuardOptions {
-  /** Of all pages, decompressed. */
+  /** Limit on all pages, decompressed. */
   readonly maxBytes: number;
   readonly interrupt?: Interrupt | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Checks a downloaded map, or the pages of one, and puts it under its name if nothing is wrong.
+ * Checks a downloaded map, or its pages, and moves it to its target if it is valid.
  *
- * Reads it once, decompressing, checking and writing as it goes. The file under the name changes in
- * one step at the end, or not at all.
+ * Reads it once: decompresses, checks and writes in one pass. The target is replaced in one step at
+ * the end, or not at all.
  *
  * @throws MM_REFUSED with the first faults; MM_REFUSED, MM_LIMIT or MM_BAD_INPUT for compressed data
  *   that is damaged or a bomb, and for damaged packed maps; MM_EMPTY, MM_SHRUNK; MM_IO.
@@ -115,7 +115,7 @@ export async function takeMap(
   return headers;
 }
 
-/** Checks every part of a packed map, and puts it under its name. */
+/** Checks every part of a packed map, and moves it to its target. */
 async function takePacked(
   { path, fetched }: Downloaded,
   target: string,
@@ -125,7 +125,7 @@ async function takePacked(
   const { url } = fetched.part;
   const file = await FileSource.openPlain(path);
   try {
-    // Servers are not meant to compress it; the few that do send small ones.
+    // Servers should not compress it; the few that do send small ones.
     const bytes =
       file ?? new MemorySource((await peek(fileChunks(path, options), Infinity)).head, url);
     const source = { name: url, size: bytes.size, read: bytes.read.bind(bytes) };
@@ -147,7 +147,7 @@ function outputOptions({ interrupt }: TakeOptions): {
   return { stdout: process.stdout, interrupt };
 }
 
-/** Refuses a map that has lost too much of the one it would replace. */
+/** Rejects a map that has lost too much of the one it would replace. */
 async function refuseLoss(
   extent: () => MapExtent | undefined | Promise<MapExtent | undefined>,
   { target, url }: { readonly target: string; readonly url: string },
@@ -159,7 +159,7 @@ async function refuseLoss(
   if (old !== undefined && next !== undefined) refuseShrunk(old, next, url, options);
 }
 
-/** How much the map of a file holds; undefined where there is no map that can be read. */
+/** The extent of the map in a file; undefined if there is no readable map. */
 async function fileExtent(
   path: string,
   signal: AbortSignal | undefined,
@@ -196,7 +196,7 @@ async function* fileChunks(
   }
 }
 
-/** The bytes of the map: as they are, or its headers once and the records of each page. */
+/** The bytes of the map: unchanged, or its headers once and the records of each page. */
 async function* mapChunks(
   map: readonly Downloaded[],
   options: TakeOptions,
@@ -219,7 +219,7 @@ async function* mapChunks(
   }
 }
 
-/** The headers of all pages, with what they state to hold together if all of them do. */
+/** The headers common to all pages, with the total size if all of them state theirs. */
 function headOf(pages: readonly Downloaded[]): Uint8Array {
   const headers = withoutPageMark(pages[0].headers);
   const sizes = pages.flatMap((page) => page.headers.size ?? []);
@@ -231,8 +231,8 @@ function headOf(pages: readonly Downloaded[]): Uint8Array {
 }
 
 /**
- * Follows the links from the first page of a map to its last, downloading each; a map that is whole is
- * all there is.
+ * Follows the links from the first page of a map to its last, downloading each; a whole map is
+ * returned alone.
  *
  * Pages must be of one version, in order, and on one site.
  *

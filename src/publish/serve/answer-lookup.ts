@@ -19,7 +19,7 @@ import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
 import { BatchAnswers } from "../../lookup/batch.ts";
 import { decompressed } from "../../files/decompress.ts";
 
-/** `GET /lookup?url=URI`: what the maps say about one URI, as JSON. */
+/** `GET /lookup?url=URI`: the answers of the maps about one URI, as JSON. */
 export async function lookup(exchange: Exchange): Promise<Reply> {
   const { site, metrics } = exchange;
   const query = lookupQuery(exchange.query);
@@ -38,15 +38,15 @@ export async function lookup(exchange: Exchange): Promise<Reply> {
   );
   const body = {
     input: url,
-    ...shown(answer),
-    ...(site.maps.length === 1 ? {} : { answers: answers.map(described) }),
+    ...answerToJson(answer),
+    ...(site.maps.length === 1 ? {} : { answers: answers.map(mapAnswerToJson) }),
   };
   return textReply("application/json", `${JSON.stringify(body)}\n`, {
     "Cache-Control": "public, max-age=60",
   });
 }
 
-/** What is wrong with the query of a lookup or a batch; the URI is looked at for lookups only. */
+/** Checks the query of a lookup or a batch; only lookups require a URI. */
 function faultOf(query: LookupQuery, exchange: Exchange): Problem | undefined {
   if (query.url === undefined && exchange.request.method !== "POST") {
     return badRequest("name the URI to look up: /lookup?url=https://example.org/");
@@ -74,18 +74,18 @@ interface MapAnswer {
   readonly answer: Answer;
 }
 
-/** Of several answers that which says most counts: present before absent, near before far. */
+/** Whether `a` is more informative: present before absent, near before far. */
 function isBetter(a: Answer, b: Answer): boolean {
   if (a.present !== b.present) return a.present;
   return (a.distance ?? Infinity) < (b.distance ?? Infinity);
 }
 
-function described({ map, answer }: MapAnswer): Record<string, unknown> {
-  return { map: map.id, archive: archiveOf(map) ?? null, ...shown(answer) };
+function mapAnswerToJson({ map, answer }: MapAnswer): Record<string, unknown> {
+  return { map: map.id, archive: archiveOf(map) ?? null, ...answerToJson(answer) };
 }
 
-/** What is not known is null. */
-function shown(answer: Answer): Record<string, unknown> {
+/** Unknown values are null. */
+function answerToJson(answer: Answer): Record<string, unknown> {
   const { present, key = null, frequency = null, distance = null } = answer;
   return { present, key, frequency, distance };
 }
@@ -94,10 +94,10 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * `POST /lookup`: a URI a line, answered with a line each, while the request is still coming in.
+ * `POST /lookup`: one URI per line, one answer per line, streamed while the request arrives.
  *
- * Holds one chunk of the request and its answers, however long the batch is. Answers are
- * sent no later than the end of the lines that came together.
+ * Holds one chunk of the request and its answers, however long the batch is. Answers are sent no
+ * later than the end of the chunk of lines.
  */
 export async function batch(exchange: Exchange): Promise<Reply> {
   const { request, site, limits } = exchange;
@@ -113,7 +113,7 @@ export async function batch(exchange: Exchange): Promise<Reply> {
   const version = map.current.retain();
   const blocks = answerBlocks(exchange, version, query, isJson);
   try {
-    // What is wrong before the first answer is sent has a status of its own.
+    // An error before the first answer is sent has its own status.
     const first = await blocks.next();
     const type = isJson ? "application/x-ndjson" : "text/tab-separated-values; charset=utf-8";
     const headers = { "Content-Type": type, "Cache-Control": "no-store" };
@@ -162,7 +162,7 @@ async function* answerBlocks(
   }
 }
 
-/** Lines that are answered before others of the server have their turn. */
+/** Limit on lines answered before other requests get a turn. */
 const MAX_LINES = 1000;
 
 async function* inParts(
@@ -183,7 +183,7 @@ async function* inParts(
   }
 }
 
-/** Answers some lines. */
+/** Answers a batch of lines. */
 type AnswerLines = (
   lines: LineBatch,
 ) => Promise<{ readonly blocks: readonly Uint8Array[]; readonly lookups: number }>;
@@ -214,12 +214,12 @@ function jsonAnswers(version: MapVersion, query: LookupQuery): AnswerLines {
   };
 }
 
-function tooLarge(most: number): Problem {
-  const detail = `the batch exceeds ${most} bytes; split it`;
+function tooLarge(maxBytes: number): Problem {
+  const detail = `the batch exceeds ${maxBytes} bytes; split it`;
   return { status: 413, title: "Batch too large", detail };
 }
 
-/** The rest of the batch is not read, so that the connection cannot be used for another request. */
+/** The rest of the batch is not read, so the connection cannot be reused. */
 function refusal({ code, message: detail }: MementoMapError): Reply {
   const status = code === "MM_LIMIT" ? 413 : 400;
   const reply = problemReply({ status, title: "Batch refused", detail });

@@ -6,7 +6,7 @@ import type { PageData } from "../../page/page-data.ts";
 import { surveyedMapInfo } from "./map-info.ts";
 import type { Exchange } from "./site.ts";
 
-/** A page of the application, and what it does without script: it looks a URI up. */
+/** A page of the application; without scripts, it still looks a URI up. */
 export function page(exchange: Exchange): Promise<Reply> {
   const { site, client } = exchange;
   // HTML has no anchor attribute: links to maps of other archives are in the HTTP header only.
@@ -38,7 +38,7 @@ function pageData({ site, client }: Exchange): Omit<PageData, "answers"> {
   return {
     service: "publisher",
     base: client.prefix,
-    // Terminals obey these characters, and titles of windows are read backward by some.
+    // Terminals interpret these characters, and some reverse window titles.
     name: name.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ""),
     version: packageVersion(),
     origin: site.origin(client),

@@ -33,7 +33,7 @@ export function mapById(exchange: Exchange, id: string): Reply | Promise<Reply> 
 /** All maps as a set of links (RFC 9264), however many there are. */
 export function mapList(exchange: Exchange): Reply {
   const links = exchange.site.links(exchange.client);
-  // A map that does not say which archive it is of is listed all the same.
+  // A map that names no archive is listed all the same.
   const lines = links.flatMap((link) => {
     const values = linkValues(link);
     return values.length === 0 ? [`<${link.href}>; rel="item"`] : values;
@@ -43,7 +43,7 @@ export function mapList(exchange: Exchange): Reply {
   });
 }
 
-/** The map or a page of it. The version that is sent stays open until it is sent. */
+/** The map or a page of it. The version stays open until it is sent. */
 async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
   const number = pageNumber(exchange.query);
   const isPackedWanted = number === undefined && prefersPacked(exchange.request.headers.accept);
@@ -63,7 +63,7 @@ async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
   }
 }
 
-/** Where a map has two forms. */
+/** For maps with two forms. */
 const VARY_BY_FORM = { Vary: "Accept, Accept-Encoding" };
 
 function wholeReply(exchange: Exchange, version: MapVersion, more: ReplyHeaders): Reply {
@@ -99,14 +99,14 @@ function acceptedEncodings({ request }: Exchange): string | undefined {
   return request.headers["accept-encoding"]?.toString();
 }
 
-/** The path as the client asked for it, before a proxy took its prefix off. */
+/** The path of the client's request, before a proxy stripped its prefix. */
 function publicPath({ path, client, site }: Exchange): string {
   if (path === WELL_KNOWN_PATH) return path;
   const inner = path.startsWith(`${site.prefix}/`) ? path.slice(site.prefix.length) : path;
   return `${client.prefix}${inner}`;
 }
 
-/** `GET /explore` and `GET /compare`; the versions of the maps stay open until it is answered. */
+/** `GET /explore` and `GET /compare`; the versions of the maps stay open until the response is sent. */
 export async function holdings(exchange: Exchange, view: HoldingsView): Promise<Reply> {
   const { site, request, query, cacheControl } = exchange;
   const maps = site.maps.map(({ id, current }) => ({ id, version: current.retain() }));
@@ -132,7 +132,7 @@ function explored({ id, version }: { id: string; version: MapVersion }): Explore
   };
 }
 
-/** `GET /health`: the maps that are served, in which version. */
+/** `GET /health`: the maps served, and their versions. */
 export function health(exchange: Exchange): Reply {
   const maps = exchange.site.maps.map(
     ({ id, current, packed, isPair, reloads, refusals, fault }) => ({
@@ -148,7 +148,7 @@ export function health(exchange: Exchange): Reply {
       refused: fault,
     }),
   );
-  // It serves what it has: a refused version is for the operator to look at, not for a balancer.
+  // The service works: a rejected version concerns the operator, not a load balancer.
   const status = maps.every(({ refused }) => refused === undefined) ? "ok" : "degraded";
   const text = `${JSON.stringify({ status, maps })}\n`;
   return textReply("application/json", text, { "Cache-Control": "no-store" });
@@ -164,7 +164,7 @@ export async function metrics(exchange: Exchange): Promise<Reply> {
   return textReply(exchange.metrics.contentType, text, { "Cache-Control": "no-store" });
 }
 
-/** What there is to know about the maps of a site. */
+/** Metrics of the maps of a site. */
 export function mapMetrics(site: Site): ReadMetric[] {
   const metric = (
     type: ReadMetric["type"],
@@ -188,13 +188,13 @@ export function mapMetrics(site: Site): ReadMetric[] {
       "When the file of a map was last modified, as Unix time.",
       ({ current: { whole } }) => whole.lastModified.getTime() / 1000,
     ),
-    metric("gauge", "map_age_seconds", "Time since a map was made.", (map) => ageOf(map) / 1000),
-    metric("counter", "reloads_total", "New versions taken.", ({ reloads }) => reloads),
-    metric("counter", "refusals_total", "New versions refused.", ({ refusals }) => refusals),
+    metric("gauge", "map_age_seconds", "Time since a map was created.", (map) => ageOf(map) / 1000),
+    metric("counter", "reloads_total", "New versions loaded.", ({ reloads }) => reloads),
+    metric("counter", "refusals_total", "New versions rejected.", ({ refusals }) => refusals),
   ];
 }
 
-/** Since the map says it was made; since its file was written where it does not say. */
+/** Time since the map states it was made; since its file was modified if it states none. */
 function ageOf({ current }: HostedMap): number {
   const madeAt = updatedAtOf(current.survey.plan.headers) ?? current.whole.lastModified.getTime();
   return Math.max(0, Date.now() - madeAt);

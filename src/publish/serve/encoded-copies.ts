@@ -12,10 +12,10 @@ import { checkSignal } from "../../interruption.ts";
 import { compressorFor } from "../../files/compress.ts";
 
 /**
- * Compressed copies of maps and pages, each made once and kept in a folder.
+ * Compressed copies of maps and pages, each created once and stored in a folder.
  *
- * One copy is made at a time, so that compressing never takes more than one core. A file that is
- * there already is used: the names hold the digest of the content.
+ * One copy is created at a time, so that compression never uses more than one core. Existing files
+ * are reused: their names contain the digest of the content.
  */
 export class EncodedCopies {
   readonly #folder: string;
@@ -42,7 +42,7 @@ export class EncodedCopies {
     return { ...plain, body: await copy.made, etag: etagOf(version, encoding), encoding };
   }
 
-  /** Gives up what is being made, and waits until nothing is. */
+  /** Cancels pending copies, and waits for them to end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#queue;
@@ -53,7 +53,7 @@ export class EncodedCopies {
     for (const [name, { made }] of this.#copies) {
       if (!name.startsWith(version)) continue;
       this.#copies.delete(name);
-      const source = await made.catch(() => undefined); // reported to those who asked for it
+      const source = await made.catch(() => undefined); // reported to its requesters
       await source?.close();
       if (!this.#keepsFiles) await rm(join(this.#folder, name), { force: true });
     }
@@ -66,7 +66,7 @@ export class EncodedCopies {
     this.#copies.set(name, copy);
     this.#queue = made.then(
       (source) => (copy.ready = source),
-      () => this.#copies.delete(name), // reported to those who asked for it
+      () => this.#copies.delete(name), // reported to its requesters
     );
     return copy;
   }

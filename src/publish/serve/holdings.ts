@@ -18,10 +18,10 @@ import { MAX_COMPARED } from "../../maps/compare/overlap.ts";
 import type { MapSlice, SliceOptions } from "../../maps/explore/map-slice.ts";
 import type { PackedHoldings } from "../../maps/explore/packed-holdings.ts";
 
-/** A map, as it is now, that people explore and compare with others. */
+/** The current version of a map, to explore and compare. */
 export interface ExploredMap {
   readonly id: string;
-  /** Of the content: another map has another. */
+  /** Identifies the content. */
   readonly version: string;
   readonly lastModified: Date;
   /** Its bytes; undefined for a packed map, whose names are hashed. */
@@ -34,12 +34,12 @@ export type HoldingsView = "explore" | "compare";
 /** The parameters of each view. */
 export const HOLDINGS_QUERY: Readonly<Record<HoldingsView, Readonly<Record<string, string>>>> = {
   explore: {
-    prefix: "What keys begin with: com, or com,example, or com,example)/a/",
-    search: "List the parts below whose names have this text",
+    prefix: "Key prefix: com, or com,example, or com,example)/a/",
+    search: "List the parts below whose names contain this text",
     sort: "captures (default) or key",
-    limit: "Children at most; 200 by default, 1,000 at most",
+    limit: "Maximum number of children; default 200, at most 1,000",
     depth: "Levels of children, 1 (default) to 3",
-    from: "Where to continue, as next has it",
+    from: "Where to continue: the value from next",
     map: "The map to explore; the first by default",
   },
   compare: {
@@ -54,11 +54,11 @@ export interface HoldingsRequest {
   readonly cacheControl: string;
 }
 
-/** Maps that people explore and compare, and what was compared lately. */
+/** Maps to explore and compare, with a cache of recent comparisons. */
 export class Holdings {
   readonly #comparisons = new Comparisons();
 
-  /** A part of a map and its children, or what maps have in common and what only one holds, as JSON. */
+  /** A part of a map and its children, or the overlap of maps, as JSON. */
   async reply(maps: readonly ExploredMap[], request: HoldingsRequest): Promise<Reply> {
     const { view, query } = request;
     const names = Object.keys(HOLDINGS_QUERY[view]);
@@ -81,7 +81,7 @@ export class Holdings {
   async #compareReply(maps: readonly ExploredMap[], request: HoldingsRequest): Promise<Reply> {
     const packed = maps.find(({ text }) => text === undefined);
     if (packed !== undefined) {
-      const detail = `${packed.id} is a packed map, whose names are hashed; compare the maps they were made from`;
+      const detail = `${packed.id} is a packed map, whose names are hashed; compare its source map instead`;
       return problemReply(badRequest(detail));
     }
     return jsonReply(maps, request, async (reply) => {
@@ -91,27 +91,27 @@ export class Holdings {
   }
 }
 
-/** Comparisons that are kept, and those that may be pending. */
-const MAX_KEPT = 8;
+/** Limits on cached and pending comparisons. */
+const MAX_CACHED = 8;
 const MAX_PENDING = 4;
 
 const TOO_MANY: Problem = {
   status: 503,
   title: "Too busy",
-  detail: "too many other comparisons are to be made; try again in a minute",
+  detail: "too many comparisons are pending; retry in a minute",
   headers: { "Retry-After": "60" },
 };
 
-/** Comparisons read whole maps: each is made once for all who ask for the same, and one at a time. */
+/** Comparisons read whole maps: identical requests share one, and only one runs at a time. */
 class Comparisons {
-  readonly #kept = new LRUCache<string, Promise<MapComparison>>({ max: MAX_KEPT });
+  readonly #cache = new LRUCache<string, Promise<MapComparison>>({ max: MAX_CACHED });
   #last: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
   /** Undefined if too many are pending. */
   of(maps: readonly ExploredMap[]): Promise<MapComparison> | undefined {
     const name = versionsOf(maps);
-    const known = this.#kept.get(name);
+    const known = this.#cache.get(name);
     if (known !== undefined) return known;
     if (this.#pending >= MAX_PENDING) return undefined;
     this.#pending += 1;
@@ -119,8 +119,8 @@ class Comparisons {
       text === undefined ? [] : { id, name: text.name, chunks: sourceChunks(text) },
     );
     const made = this.#last.then(() => compareMaps(texts)).finally(() => (this.#pending -= 1));
-    this.#last = made.catch(() => this.#kept.delete(name));
-    this.#kept.set(name, made);
+    this.#last = made.catch(() => this.#cache.delete(name));
+    this.#cache.set(name, made);
     return made;
   }
 }
@@ -142,7 +142,7 @@ function sliceOptions(query: URLSearchParams): SliceOptions {
   const sort = query.get("sort");
   return {
     prefix: query.get("prefix") ?? undefined,
-    // What is not a number or an order is refused where slices are made.
+    // Invalid numbers and orders are rejected by `slice`.
     sort: sort === null ? undefined : (sort as SliceOptions["sort"]),
     limit: numberOf(query.get("limit")),
     depth: numberOf(query.get("depth")),
@@ -156,7 +156,7 @@ function numberOf(text: string | null): number | undefined {
   return /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** Where the next children are, relative to the address of these. */
+/** The link to the next children, relative to the current address. */
 function nextLink(query: URLSearchParams, from: string): string {
   const next = new URLSearchParams(query);
   next.set("from", from);
@@ -181,7 +181,7 @@ async function jsonReply(
   const outcome = maps.length === 0 ? "send" : evaluateConditions(headers, found);
   if (outcome === "not-modified") return { status: 304, headers: about };
   if (outcome === "precondition-failed") {
-    const detail = "a map has changed; ask without a condition";
+    const detail = "a map has changed; repeat the request without conditions";
     return problemReply({ status: 412, title: "Precondition failed", detail });
   }
   try {

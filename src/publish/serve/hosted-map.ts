@@ -24,9 +24,9 @@ export interface MapBytes {
 export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
   /** The name in `/maps/{id}`. */
   readonly id: string;
-  /** Where the map is, or its bytes. */
+  /** The path of the map, or its bytes. */
   readonly origin: string | MapBytes;
-  /** The file of the same map, packed, for clients that ask for it. */
+  /** The file of the same map, packed, for clients that prefer it. */
   readonly packed?: string | undefined;
   /** For a decompressed copy of a map that is stored compressed. */
   readonly scratchFolder: string;
@@ -34,27 +34,27 @@ export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
 }
 
 /**
- * A map that is being served, in whatever version its files have.
+ * A map being served, in the current version of its files.
  *
- * A new version is opened and read through beside the old one, and takes its place only if nothing
- * is wrong with it. Requests that began with the old version end with it.
+ * A new version is opened and read completely while the old one is served, and replaces it only if it
+ * is valid. Requests that began with the old version finish with it.
  *
- * Where the packed form was made from the text, both are replaced in one step: a new version of either
- * waits for that of the other. Forms that never were a pair are replaced each by itself.
+ * If the packed form was made from the text, both are replaced in one step: a new version of either
+ * waits for the other. Forms that never were a pair are replaced independently.
  */
 export class HostedMap {
   readonly id: string;
-  /** What messages call it: the path, or the name where there is none. */
+  /** Its name in messages: the path, or the id if there is none. */
   readonly path: string;
   readonly #options: HostedMapOptions;
-  /** The files of the forms; none of a map in memory. */
+  /** The files of the forms; empty for a map in memory. */
   readonly #paths: readonly string[];
   readonly #reloading: Reloading<FileStamp[]>;
-  /** The map, and its packed form where there is one. */
+  /** The map, and its packed form if there is one. */
   #forms: readonly MapVersion[];
   /** Which file each version was read from. */
   readonly #stamps = new WeakMap<MapVersion, FileStamp>();
-  /** What a new version waits for. */
+  /** Why a new version is waiting. */
   #waiting: string | undefined;
   #preparing: Promise<void> = Promise.resolve();
   readonly #ending = new AbortController();
@@ -85,7 +85,7 @@ export class HostedMap {
     this.#prepare(forms[0]);
   }
 
-  /** @throws what is wrong with the map or its files. */
+  /** @throws any fault of the map or its files. */
   static async open(options: HostedMapOptions): Promise<HostedMap> {
     const { id, origin, packed, log } = options;
     if (typeof origin !== "string") {
@@ -108,7 +108,7 @@ export class HostedMap {
     }
     const map = new HostedMap(options, paths, stamps, forms);
     if (packed !== undefined && !map.isPair) {
-      const reason = `${packed} was not made from ${origin}; each is replaced by itself`;
+      const reason = `${packed} was not made from ${origin}; each is replaced independently`;
       log.event("info", "packed form of another map", { map: id, reason });
     }
     return map;
@@ -123,7 +123,7 @@ export class HostedMap {
     return this.#forms.at(1);
   }
 
-  /** What is wrong with the files as they are now; an older version is served. */
+  /** The fault of the current files, while an older version is served. */
   get fault(): string | undefined {
     return this.#reloading.error?.describe() ?? this.#waiting;
   }
@@ -143,7 +143,7 @@ export class HostedMap {
     }
   }
 
-  /** Looks whether a file was replaced, and takes the new version if it is sound. */
+  /** Checks for replaced files, and loads a new version if it is valid. */
   check(): Promise<void> {
     return this.#reloading.check();
   }
@@ -174,7 +174,7 @@ export class HostedMap {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** The form that a file has now, to be released. */
+  /** The form that a file contains now, to be released. */
   async #nextForm(i: number, stamp: FileStamp): Promise<MapVersion> {
     const form = this.#forms[i];
     if (isDeepStrictEqual(this.#stamps.get(form), stamp)) return form.retain();
@@ -198,7 +198,7 @@ export class HostedMap {
     const [text, packed = text] = this.#paths;
     const reason =
       next[0] === this.current
-        ? `${packed}: the new packed map waits for the map that it was made from, ${text}`
+        ? `${packed}: the new packed map waits for its source map, ${text}`
         : `${text}: the new map waits for its packed form, ${packed}`;
     this.#options.log.event("info", "new version waits", { map: this.id, reason });
     return reason;
@@ -219,10 +219,10 @@ export class HostedMap {
     const { code } = error;
     this.refusals += 1;
     const what = { map: id, code, reason: error.describe() };
-    log.event("error", "new map refused, the old one is kept", what);
+    log.event("error", "new map rejected; still serving the old one", what);
   }
 
-  /** In the background: the map is served as it is until its copies are ready. */
+  /** Runs in the background: the map is served uncompressed until its copies are ready. */
   #prepare(version: MapVersion): void {
     const { id, log } = this.#options;
     const { signal } = this.#ending;
@@ -253,11 +253,9 @@ function extentOf({ survey: { records, mementos }, isPacked }: MapVersion): MapE
 
 function refuseTwoPacked({ isPacked }: MapVersion, source: string): void {
   if (!isPacked) return;
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
-    "this is already a packed map; give the map that it was made from",
-    { position: { source } },
-  );
+  throw new MementoMapError("MM_BAD_INPUT", "this is already a packed map; pass its source map", {
+    position: { source },
+  });
 }
 
 async function openVersion(
@@ -274,7 +272,7 @@ async function openVersion(
   }
 }
 
-/** The file, or what it holds if it is compressed. */
+/** Opens the file, decompressed if necessary. */
 async function openPlain(
   path: string,
   { id, scratchFolder }: HostedMapOptions,
@@ -291,7 +289,7 @@ async function openPlain(
     });
     return await FileSource.open(scratch, path);
   } finally {
-    // Open files outlive their names; the space is free again when the version is closed.
+    // The open file outlives its name; its space is freed when the version is closed.
     await rm(scratch, { force: true });
   }
 }

@@ -2,17 +2,17 @@ import type { MapSurvey } from "../../maps/map-survey.ts";
 import type { MapInfo } from "../../page/page-data.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 
-/** What there is to know of a map that the map does not say itself. */
+/** Facts about a map that the map does not state. */
 interface MapPlace {
   readonly id: string;
-  /** The archive it is of, where that is not the one that publishes it. */
+  /** The archive of the map, if it is not the publisher. */
   readonly archive?: string | undefined;
   readonly href: string;
   readonly modified: Date;
   readonly bytes: number;
 }
 
-/** What a page tells about a map, as far as its headers say it. */
+/** The description of a map, from its headers. */
 export function mapInfo({ meta, id }: UkvsHeaders, place: MapPlace): MapInfo {
   const { name, updated_at: updatedAt, replay } = meta;
   return {
@@ -28,12 +28,12 @@ export function mapInfo({ meta, id }: UkvsHeaders, place: MapPlace): MapInfo {
     domainCount: 0,
     topDomains: [],
     pages: 0,
-    // As the map says itself, if it is a web address.
+    // As stated by the map, if it is a web address.
     replay: typeof replay === "string" && /^https?:\/\//i.test(replay) ? replay : null,
   };
 }
 
-/** The same of a map that was read through. */
+/** The description of a map that was read completely. */
 export function surveyedMapInfo(survey: MapSurvey, place: MapPlace): MapInfo {
   const { records, total, domainCount, topDomains, plan } = survey;
   return {

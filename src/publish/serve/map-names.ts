@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { MementoMapError, quote } from "../../errors.ts";
 
-/** What a map is called by its file. */
+/** The default name of a map, from its file name. */
 export function nameOfFile(path: string): string {
   const name = basename(path)
     .replace(/(?:\.(?:ukvs|txt|gz|zst|mementomap|packed))+$/i, "")
@@ -10,7 +10,7 @@ export function nameOfFile(path: string): string {
 }
 
 /**
- * Checks what maps are called in addresses.
+ * Checks the names of maps in addresses.
  *
  * @throws MM_USAGE
  */

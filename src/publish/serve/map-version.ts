@@ -24,13 +24,13 @@ import {
 } from "../../http/reply.ts";
 import type { EncodedCopies } from "./encoded-copies.ts";
 
-/** Maps are read once more to be explored: larger ones in the background, others when somebody does. */
+/** Larger maps are prepared for exploring in the background, others on the first request. */
 const PREPARED_BYTES = 2 ** 23;
 
-/** How a map is asked about a URI. */
+/** The parameters of a lookup. */
 export interface MapQuestion {
   readonly at: string | undefined;
-  /** Whether a SURT is given in place of a URI. */
+  /** Whether the input is a SURT instead of a URI. */
   readonly isSurt: boolean;
 }
 
@@ -39,24 +39,24 @@ export interface MapVersionOptions {
   readonly encodings: readonly Encoding[];
   readonly pageRecords: number;
   /**
-   * Maps up to this size are held and indexed in memory; larger ones are searched in the file, of
-   * which this much is kept.
+   * Maps up to this size are held and indexed in memory; larger ones are searched in the file, with a
+   * cache of this size.
    */
   readonly maxIndexBytes: number;
-  /** Whether maps of text are refused; default false. */
+  /** Whether to reject text maps; default false. */
   readonly mustBePacked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A map as it was when it was opened, with all that is needed to serve it.
+ * One version of a map, with everything needed to serve it.
  *
- * It keeps its file open, so that it can be served to the end even when the file is replaced. Those
- * who use it hold a share; the last to let go closes it.
+ * It keeps its file open, so that it can be served to the end even when the file is replaced. It is
+ * reference-counted: the last `release` closes it.
  */
 export class MapVersion {
   readonly survey: MapSurvey;
-  /** SHA-256 of the bytes, in hexadecimal: two servers of one map give the same tags. */
+  /** SHA-256 of the bytes, in hexadecimal: all servers of the same map send the same tags. */
   readonly digest: string;
   readonly whole: Representation;
   readonly isPacked: boolean;
@@ -64,7 +64,7 @@ export class MapVersion {
   readonly #source: ByteSource & { close(): Promise<void> };
   readonly #options: MapVersionOptions;
   #explorer: Promise<MapExplorer> | undefined;
-  #shares = 1;
+  #references = 1;
 
   private constructor(
     source: ByteSource & { close(): Promise<void> },
@@ -85,7 +85,7 @@ export class MapVersion {
   }
 
   /**
-   * Reads a map through, twice: what it holds, and its digest.
+   * Reads a map twice: for its survey, and for its digest.
    *
    * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_INPUT, MM_IO; MM_CUT for packed maps.
    */
@@ -118,27 +118,27 @@ export class MapVersion {
     return this.digest.slice(0, 32);
   }
 
-  /** Takes a share; give it back with {@link release}. */
+  /** Adds a reference; drop it with {@link release}. */
   retain(): this {
-    this.#shares += 1;
+    this.#references += 1;
     return this;
   }
 
   async release(): Promise<void> {
-    this.#shares -= 1;
-    if (this.#shares > 0) return;
+    this.#references -= 1;
+    if (this.#references > 0) return;
     await this.#options.copies.drop(this.version);
     await this.#source.close();
   }
 
-  /** Compresses the map, in every coding there is. Until then it is sent as it is. */
+  /** Compresses the map, in every available coding. Until then it is sent uncompressed. */
   async prepareCopies(): Promise<void> {
     for (const encoding of this.#encodings) {
       await this.#options.copies.make(this.whole, this.version, encoding);
     }
   }
 
-  /** The map in the coding a client likes best, of those that are ready. */
+  /** The map in the client's preferred coding, of those that are ready. */
   chosen(acceptEncoding: string | undefined): Representation {
     const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
     return (encoding && this.#ready(encoding)) ?? this.whole;
@@ -148,7 +148,7 @@ export class MapVersion {
     return this.#options.copies.ready(this.whole, this.version, encoding);
   }
 
-  /** A page in the coding a client likes best; undefined when there is no such page. */
+  /** A page in the client's preferred coding; undefined if there is no such page. */
   async page(
     number: number,
     acceptEncoding: string | undefined,
@@ -163,28 +163,28 @@ export class MapVersion {
     });
     const version = `${this.version}-${pageRecords}-${number}`;
     const whole = plain(source, version, this.whole.lastModified);
-    // Copies are made one at a time: a page must not wait until those of a large map are made.
+    // Copies are made one at a time: a page must not wait for those of a large map.
     const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
     return encoding === undefined ? whole : copies.make(whole, version, encoding);
   }
 
-  /** Packed maps are sent as they are: they do not become smaller. */
+  /** Packed maps are sent uncompressed: compression does not make them smaller. */
   get #encodings(): readonly Encoding[] {
     return this.isPacked ? [] : this.#options.encodings;
   }
 
-  /** The codings that the map itself is ready in. */
+  /** The codings in which the map itself is ready. */
   #readyEncodings(): readonly Encoding[] {
     return this.#encodings.filter((encoding) => this.#ready(encoding) !== undefined);
   }
 
-  /** A part of the map and its children; of a packed map what it tells. */
+  /** A part of the map and its children; for a packed map, its summary. */
   async explore(options: SliceOptions): Promise<MapSlice | PackedHoldings> {
     if (this.#lookup instanceof PackedLookup) return packedHoldings(this.#source);
     return (await this.#openExplorer()).slice(options);
   }
 
-  /** Makes a large map ready to be explored: the children of its large parts are ranked. */
+  /** Prepares a large map for exploring: ranks the children of its large parts. */
   async prepareExplorer(signal: AbortSignal): Promise<void> {
     if (this.isPacked || this.whole.body.size < PREPARED_BYTES) return;
     await (await this.#openExplorer(signal)).prepare({ signal });
@@ -201,25 +201,25 @@ export class MapVersion {
     return this.#explorer;
   }
 
-  /** Where the rows of the map are. */
+  /** The source of the rows of the map. */
   get source(): KeySource {
     return this.#lookup;
   }
 
-  /** Whether lookups need no file. */
+  /** Whether lookups need no file access. */
   get isInMemory(): boolean {
     return this.#lookup instanceof PackedLookup
       ? this.whole.body.size <= this.#options.maxIndexBytes
       : this.#lookup instanceof MemoryIndex;
   }
 
-  /** What the map says about a URI or a SURT; a promise where it may have to be waited for. */
+  /** The answer of the map about a URI or a SURT; a promise only if the file must be read. */
   answer(input: string, { at, isSurt }: MapQuestion): Answer | Promise<Answer> {
     return this.#lookup.lookupNow(input, { at }, isSurt);
   }
 }
 
-/** Where the other pages are, relative to any URL the map has: the same bytes for all of them. */
+/** Links to the other pages, relative to any URL of the map: the same bytes for all of them. */
 export function pageLinks(number: number, of: number): Record<string, string> {
   return {
     first: "?page=1",
@@ -239,7 +239,7 @@ function plain(body: ByteSource, version: string, lastModified: Date): Represent
   };
 }
 
-/** Checks all of a packed map. Small ones are held; of others the parts that were asked for. */
+/** Checks a whole packed map. Small ones are held; the parts of others are read on demand. */
 async function openPacked(
   source: ByteSource,
   { maxIndexBytes, signal }: MapVersionOptions,
@@ -249,7 +249,7 @@ async function openPacked(
   return PackedLookup.of(await readWhole(source, 0, source.size, signal), source.name);
 }
 
-/** What is known of a packed map: neither its mementos nor its domains. */
+/** The survey of a packed map, which has neither mementos nor domains. */
 function surveyOf({ headers, header }: PackedLookup): MapSurvey {
   return {
     plan: { headers, pages: [] },
@@ -261,7 +261,7 @@ function surveyOf({ headers, header }: PackedLookup): MapSurvey {
   };
 }
 
-/** A larger map has larger segments: of all of them some hundred bytes are kept. */
+/** Larger maps have larger segments, because each segment takes some hundred bytes of memory. */
 const MAX_SEGMENTS = 2 ** 18;
 
 function searchOf(
@@ -272,7 +272,7 @@ function searchOf(
   return MapSearch.open(source, { blockBytes, maxBytes, signal });
 }
 
-/** In slices: the version before is still being served. */
+/** Builds in slices: the previous version is still being served. */
 async function indexOf(source: ByteSource): Promise<MemoryIndex> {
   const bytes = await source.read(0, source.size);
   return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Publisher } from "./publisher.ts";
 
-/** What Express, Connect and their kin call for each request. */
+/** The request handler of Express, Connect and similar frameworks. */
 export type Middleware = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -11,8 +11,8 @@ export type Middleware = (
 /**
  * Publishes maps within a server made with Express or the like.
  *
- * Put it before anything that reads bodies. It answers the paths of the publisher and adds the link
- * to the map to every other response.
+ * Install it before any body parser. It answers the paths of the publisher, and adds the link to the
+ * map to every other response.
  *
  * @example
  * ```ts
@@ -74,6 +74,6 @@ export function mementoMapPlugin(publisher: Publisher): (app: FastifyLike) => Pr
       else publisher.announce(request.raw, reply.raw);
     });
   };
-  // For the whole server, not only for routes that are registered with the plugin.
+  // For the whole server, not only for routes registered with the plugin.
   return Object.assign(plugin, { [Symbol.for("skip-override")]: true });
 }

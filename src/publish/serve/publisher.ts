@@ -22,9 +22,9 @@ import { ROUTES } from "./routes.ts";
 import { pathPrefix } from "../../http/target.ts";
 
 /**
- * A map to publish: its file, or its file or its bytes and the name it has in `/maps/{id}`. Files are
- * looked at for new versions; bytes are not. `packed` is the file of the same map, packed: clients whose
- * `Accept` names its media type get it at the same address.
+ * A map to publish: its file, or its file or its bytes with a name for `/maps/{id}`. Files are checked
+ * for new versions; bytes are not. `packed` is the file of the same map, packed: clients whose `Accept`
+ * names its media type get it at the same address.
  */
 export type PublishedMap =
   | string
@@ -35,48 +35,48 @@ export type PublishedMap =
     }
   | (MapBytes & { readonly id: string });
 
-/** How maps are published. */
+/** Options of a publisher. */
 export interface PublisherOptions extends ServiceOptions {
   /** The public address of the site; links are relative without it. */
   readonly base?: string | undefined;
-  /** What comes before `/`, `/lookup`, `/maps`, …; default nothing. `/.well-known/mementomap` stays. */
+  /** Prefix of `/`, `/lookup`, `/maps`, …; default none. `/.well-known/mementomap` never has it. */
   readonly prefix?: string | undefined;
-  /** Whether requests may come without the prefix, as from a proxy that takes it off; default false. */
+  /** Whether requests may lack the prefix, for example behind a proxy that strips it; default false. */
   readonly isPrefixOptional?: boolean | undefined;
   /** Whether all maps are of other archives. */
   readonly isThirdParty?: boolean | undefined;
   /**
-   * What a URI is written behind to look at it in the archive, such as
-   * `https://archive.example.org/web/`; the page links there. A map can say so itself, as
-   * `replay` of its `!meta`.
+   * Prefix of the URI of a page to view it in the archive, such as
+   * `https://archive.example.org/web/`; the page links there. A map can state its own, as `replay` of
+   * its `!meta`.
    */
   readonly replay?: string | undefined;
-  /** How long clients may use a map without asking again; default 3600 seconds. */
+  /** How long clients may cache a map; default 3600 seconds. */
   readonly maxAgeSeconds?: number | undefined;
-  /** Records of a page at most; default 50,000. */
+  /** Maximum records per page; default 50,000. */
   readonly pageRecords?: number | undefined;
   /**
-   * How much of each map is held in memory for lookups: maps up to this size as a whole, of larger
-   * ones the parts used last. Default 64 MiB.
+   * Memory per map for lookups: maps up to this size are held completely, of larger ones the parts
+   * used last. Default 64 MiB.
    */
   readonly maxIndexBytes?: number | undefined;
-  /** The share of its mementos that a new version of a map may have lost; default a half. */
+  /** The fraction of its mementos that a new version of a map may have lost; default 0.5. */
   readonly maxShrink?: number | undefined;
-  /** Where compressed copies are kept; default a scratch folder that is removed by `close`. */
+  /** Folder for compressed copies; default a scratch folder that `close` removes. */
   readonly cacheFolder?: string | undefined;
-  /** The codings to offer; default all that can be made here. */
+  /** The codings to offer; default all that are available here. */
   readonly encodings?: readonly Encoding[] | undefined;
-  /** How often files are looked at for a new version; default every 2 seconds, 0 for never. */
+  /** How often to check files for a new version; default every 2 seconds, 0 for never. */
   readonly reloadEveryMs?: number | undefined;
   readonly limits?: Partial<PublisherLimits> | undefined;
 }
 
 /**
- * Opens maps, reads each of them through, and makes a publisher of them.
+ * Opens maps, reads each of them completely, and creates a publisher for them.
  *
  * The first is the map of this host's own archive, unless `isThirdParty`.
  *
- * @throws MM_USAGE without maps or with two of one name; what is wrong with a map or its file.
+ * @throws MM_USAGE without maps or with duplicate names; any fault of a map or its file.
  *
  * @example
  * ```ts
@@ -103,7 +103,7 @@ export async function createPublisher(
   checkNames(named);
   const encodings = options.encodings ?? availableEncodings();
   const hasFiles = named.some(({ origin }) => typeof origin === "string");
-  // Workers have no place for it, and need none.
+  // Workers have no file system for it, and need none.
   const scratchFolder = hasFiles || encodings.length > 0 ? await makeTempDir() : "";
   const hosted: HostedMap[] = [];
   try {
@@ -139,8 +139,8 @@ export async function createPublisher(
 /**
  * Publishes maps over HTTP: the maps and their pages, lookups, and a page about them.
  *
- * It answers requests and knows nothing of ports, so that it can live in any server: as `fetch`, or
- * as `handle` of `node:http`. Memory: maps up to `maxIndexBytes`, and a chunk per request.
+ * It answers requests and is independent of ports, so it runs in any server: as `fetch`, or as
+ * `handle` of `node:http`. Memory: maps up to `maxIndexBytes`, and a chunk per request.
  */
 export class Publisher extends HttpService<Exchange> {
   readonly site: Site;
@@ -172,23 +172,23 @@ export class Publisher extends HttpService<Exchange> {
     if (every > 0) this.#timer = setInterval(() => this.#reload(), every).unref();
   }
 
-  /** The `Link` header that tells where the map is, for responses that something else makes. */
+  /** The `Link` header with the address of the map, for responses that are created elsewhere. */
   linkHeader(request: Request): string {
     return this.site.linkHeader(this.open(webRequest(request)).client);
   }
 
-  /** Adds the link to the map to a response that something else makes. */
+  /** Adds the link to the map to a response that is created elsewhere. */
   announce(request: IncomingMessage, response: ServerResponse): void {
     const { client } = this.open(nodeRequest(request));
     response.appendHeader("Link", this.site.linkHeader(client));
   }
 
-  /** Looks for new versions now. */
+  /** Checks for new versions now. */
   async reload(): Promise<void> {
     for (const map of this.site.maps) await map.check();
   }
 
-  /** Stops looking for new versions, closes the maps, removes scratch files. */
+  /** Stops checking for new versions, closes the maps, removes scratch files. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const map of this.site.maps) await map.close();
@@ -205,7 +205,7 @@ export class Publisher extends HttpService<Exchange> {
     };
   }
 
-  /** The link to the map, and who may read it. */
+  /** The link to the map, and the CORS headers. */
   protected override headers({ client }: Exchange): ReplyHeaders {
     return {
       Link: this.site.linkHeader(client),

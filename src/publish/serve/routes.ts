@@ -18,7 +18,7 @@ const MAP = {
 } as const;
 const AT = "4 to 14 digits of YYYYMMDDhhmmss";
 
-/** Every path of a publisher. Another endpoint is another row. */
+/** Every path of a publisher; one row per endpoint. */
 export const ROUTES: readonly PublisherRoute[] = [
   {
     ...MAP,
@@ -49,8 +49,9 @@ export const ROUTES: readonly PublisherRoute[] = [
     method: "GET",
     path: "/lookup",
     name: "lookup",
-    summary: "What the maps say about one URI",
-    description: "The URI is the raw rest of the target and is never decoded, so url= comes last.",
+    summary: "Look up one URI in the maps",
+    description:
+      "The URI is the rest of the request target, never decoded, so url= must come last.",
     query: { at: AT, map: "Look up in the map of this name only", url: "The URI to look up" },
     replies: { 200: { type: "application/json", schema: "Answer" } },
     answer: lookup,
@@ -59,8 +60,8 @@ export const ROUTES: readonly PublisherRoute[] = [
     method: "POST",
     path: "/lookup",
     name: "batch",
-    summary: "Look up many URIs, one a line; answers come while the request is sent",
-    description: "A line for each URI: URI, present or absent, key, frequency, distance.",
+    summary: "Look up many URIs, one per line; answers are streamed while the request is sent",
+    description: "One line per URI: URI, present or absent, key, frequency, distance.",
     query: {
       at: AT,
       map: "The map to look up in; the first by default",
@@ -75,7 +76,7 @@ export const ROUTES: readonly PublisherRoute[] = [
     name: "explore",
     summary: "A part of a map and its children: domains, hosts, paths",
     description:
-      "Children come in slices; next is the address of the following ones. A packed map tells how many rows and hosts it has, and how deep they are.",
+      "Children are returned in slices; next is the address of the following slice. For a packed map, the response states its numbers of rows and hosts, and the depths of rows.",
     query: HOLDINGS_QUERY.explore,
     replies: { 200: { type: "application/json", schema: "Slice" } },
     answer: forBrowsers("explore"),
@@ -84,9 +85,9 @@ export const ROUTES: readonly PublisherRoute[] = [
     method: "GET",
     path: "/compare",
     name: "compare",
-    summary: "What maps have in common, and what only one of them holds",
+    summary: "Overlap of maps, and what only one of them holds",
     description:
-      "Reads the maps through once for each version of them. Numbers for each map are in the order of maps.",
+      "The maps are read once per version. Numbers per map are in the order of the maps.",
     query: HOLDINGS_QUERY.compare,
     replies: { 200: { type: "application/json", schema: "Comparison" } },
     answer: forBrowsers("compare"),
@@ -95,7 +96,7 @@ export const ROUTES: readonly PublisherRoute[] = [
     method: "GET",
     path: "/health",
     name: "health",
-    summary: "The maps that are served, in which version",
+    summary: "The maps served, and their versions",
     isMonitoring: true,
     replies: { 200: { type: "application/json" } },
     answer: health,
@@ -129,7 +130,7 @@ function forPeople(path: string, answer: PublisherRoute["answer"]): PublisherRou
   return { method: "GET", path, name: "home", summary, isPage: true, replies: HTML, answer };
 }
 
-/** A page for clients that ask for HTML, as browsers do; data for all others. */
+/** HTML for clients that accept it, such as browsers; otherwise JSON. */
 function forBrowsers(view: HoldingsView): PublisherRoute["answer"] {
   return async (exchange) => {
     if (wantsPage(exchange)) return page(exchange);
@@ -142,7 +143,7 @@ function forBrowsers(view: HoldingsView): PublisherRoute["answer"] {
 function openApi({ client, routes }: Exchange): Reply {
   return openApiReply(routes, {
     title: "MementoMap publisher",
-    description: "Maps of what web archives hold, and lookups in them.",
+    description: "Maps of the holdings of web archives, and lookups in them.",
     prefix: client.prefix,
     schemas: { Answer: LOOKUP_SCHEMA, ...HOLDINGS_SCHEMAS },
   });

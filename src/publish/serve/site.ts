@@ -7,26 +7,26 @@ import type { BaseExchange } from "../../http/service.ts";
 
 export const WELL_KNOWN_PATH = "/.well-known/mementomap";
 
-/** Proxies refuse header sections much larger; what does not fit is listed at `/maps`. */
+/** Proxies reject much larger header sections; the remaining maps are listed at `/maps`. */
 const MAX_LINK_BYTES = 3000;
 
 export interface SiteOptions {
   readonly maps: readonly HostedMap[];
-  /** The public address of the site, such as `https://archive.example.org`; links are relative without. */
+  /** The public address of the site, such as `https://archive.example.org`; default relative links. */
   readonly base?: string | undefined;
-  /** What comes before `/lookup`, `/maps` and the rest; the well-known path has no prefix. */
+  /** Prefix of `/lookup`, `/maps` and the rest; the well-known path has none. */
   readonly prefix: string;
-  /** Whether all maps are of other archives, so that none is at the well-known path. */
+  /** Whether all maps are of other archives, so that there is none at the well-known path. */
   readonly isThirdParty: boolean;
-  /** What a URI is written behind to look at it in the site's own archive. */
+  /** Prefix of the URI of a page to view it in the site's own archive. */
   readonly replay?: string | undefined;
 }
 
 export interface SiteMap {
   readonly map: HostedMap;
-  /** A path, or a whole URL where the site knows its address. */
+  /** A path, or an absolute URL if the site knows its address. */
   readonly href: string;
-  /** The archive the map is of, where that is not this site. */
+  /** The archive of the map, if it is not this site. */
   readonly anchor: string | undefined;
 }
 
@@ -47,12 +47,12 @@ export class Site {
     this.#isThirdParty = options.isThirdParty;
   }
 
-  /** A path of the site as links give it. */
+  /** A path of the site in the form used in links. */
   href(path: string): string {
     return `${this.#base}${path}`;
   }
 
-  /** The address people reach the site at, as far as is known: for examples to copy. */
+  /** The public origin of the site as far as known, for examples. */
   origin({ protocol, host = "localhost" }: ClientView): string {
     return this.#base === "" ? `${protocol}://${host}` : new URL(this.#base).origin;
   }
@@ -62,8 +62,8 @@ export class Site {
   }
 
   /**
-   * The map of the archive this host belongs to, which is at the well-known path: the map whose
-   * `!id` is on that host, or else the first.
+   * The map of the archive of this host, which is at the well-known path: the map whose `!id` is on
+   * that host, or else the first.
    */
   ownMap(host: string | undefined): HostedMap | undefined {
     if (this.#isThirdParty) return undefined;
@@ -71,7 +71,7 @@ export class Site {
     return this.maps.find((map) => hostOf(archiveOf(map)) === host.toLowerCase()) ?? this.maps[0];
   }
 
-  /** Every map as a client of this host is to see it, its own first. */
+  /** All maps as seen by a client of this host, its own first. */
   links({ host, prefix }: ClientView): SiteMap[] {
     const own = this.ownMap(host);
     const others = this.maps.filter((map) => map !== own);
@@ -96,8 +96,8 @@ export class Site {
 }
 
 /**
- * The links to a map as headers have them, one for each form of it; none for a map of an archive that
- * it does not name.
+ * The links to a map in header form, one for each form of it; none for a third-party map that names
+ * no archive.
  */
 export function linkValues(link: SiteMap): string[] {
   const { packed, current } = link.map;
@@ -117,7 +117,7 @@ function linkValue({ href, anchor, map }: SiteMap): string | undefined {
   return `<${href}>; rel="mementomap"; anchor="${anchor}"${isPlain ? `; title="${name}"` : ""}`;
 }
 
-/** The archive a map says it is of, if that is a URL that can stand in a header. */
+/** The archive that a map names, if it is a URL that is valid in a header. */
 export function archiveOf(map: HostedMap): string | undefined {
   const { id } = map.current.survey.plan.headers;
   return id !== undefined && /^https?:\/\/[!#-;=?-[\]_a-z~]+$/i.test(id) ? id : undefined;
@@ -127,11 +127,11 @@ function hostOf(archive: string | undefined): string | undefined {
   return archive === undefined || !URL.canParse(archive) ? undefined : new URL(archive).host;
 }
 
-/** What a client may ask of a publisher. */
+/** Limits on requests to a publisher. */
 export interface PublisherLimits {
-  /** Bytes of a batch, decompressed; larger ones are cut off. */
+  /** Maximum bytes of a batch, decompressed; larger ones are cut off. */
   readonly maxBatchBytes: number;
-  /** Bytes of a URI within a batch. */
+  /** Maximum bytes of a URI within a batch. */
   readonly maxUriBytes: number;
 }
 
@@ -140,7 +140,7 @@ export const DEFAULT_PUBLISHER_LIMITS: PublisherLimits = {
   maxUriBytes: 64 * 2 ** 10,
 };
 
-/** A request that is being answered, and what is needed for it. */
+/** A request being answered, with its context. */
 export interface Exchange extends BaseExchange {
   readonly site: Site;
   readonly metrics: Metrics;

@@ -15,11 +15,11 @@ import { headersOf } from "../../packed/packed-file.ts";
 import { checkPacked } from "../../packed/read-packed.ts";
 import { mapInfo, surveyedMapInfo } from "./map-info.ts";
 
-/** A map that goes beside the page. */
+/** A map to be placed beside the page. */
 export interface PageMapFile {
-  /** What addresses call it. */
+  /** Its name in addresses. */
   readonly id: string;
-  /** The file that is copied, compressed or not. */
+  /** The file to copy, compressed or not. */
   readonly path: string;
   /** The same, decompressed. */
   readonly source: ByteSource;
@@ -28,19 +28,19 @@ export interface PageMapFile {
 }
 
 /**
- * Writes the application as files: it looks maps up, explores and compares them in the browser, those beside it
- * and those that readers open.
+ * Writes the application as static files. It looks up, explores and compares maps in the browser: those
+ * beside it and those that readers open.
  *
  *     index.html      the page, with the list of maps
  *     page/           its scripts and styles
  *     maps/           copies of the maps
  *     maps.json       the list of maps, for programs
  *     .well-known/mementomap   the first map, and its gzip copy beside it
- *     .nojekyll       for GitHub Pages, which would leave out names that begin with a dot
+ *     .nojekyll       for GitHub Pages, which skips names that begin with a dot
  *
  * All addresses are relative. Reads each map once.
  *
- * @throws MM_IO where the package lacks the application; what is wrong with a map.
+ * @throws MM_IO if the package lacks the application; any fault of a map.
  */
 export async function writeStaticPage(
   folder: string,
@@ -75,7 +75,7 @@ export async function writeStaticPage(
 
 const WELL_KNOWN = ".well-known/mementomap";
 
-/** Writes a map where clients look for it; one of text also compressed, for servers that send such copies. */
+/** Writes a map to its well-known path; a text map also as gzip, for servers that send such copies. */
 async function writeWellKnown(
   path: string,
   { source }: PageMapFile,
@@ -115,7 +115,7 @@ async function readInfo(map: PageMapFile, signal: AbortSignal | undefined): Prom
   return { ...surveyedMapInfo(await surveyMap(source, { signal }), place), pages: 0 };
 }
 
-/** Browsers would decompress what is served with a coding; the ending stays that of the file. */
+/** Browsers would decompress a file served with a coding; the extension stays that of the file. */
 function endingOf(path: string): string {
   const name = basename(path);
   const inner = extname(name.replace(/\.(?:gz|zst)$/, ""));
