@@ -17,7 +17,7 @@ const WEIGHTS = ["--host-weight", "4", "--path-weight", "2"];
 const COLUMNS = 80;
 const BAR_COLUMNS = 32;
 /** The number of rows under the example roll-up: enough to see, few enough to print. */
-const SHOWN_ROWS = { least: 5, most: 6 };
+const SHOWN_ROWS = { min: 5, max: 6 };
 const SHOWN_KEY_COLUMNS = 50;
 const SHOWN_URI_COLUMNS = 42;
 
@@ -98,7 +98,7 @@ function smallRollUp(full: readonly Row[], compacted: readonly Row[]): [Row, rea
       continue;
     const stem = row.key.slice(0, -1);
     const below = full.filter(({ key }) => key.startsWith(stem));
-    if (below.length >= SHOWN_ROWS.least && below.length <= SHOWN_ROWS.most) return [row, below];
+    if (below.length >= SHOWN_ROWS.min && below.length <= SHOWN_ROWS.max) return [row, below];
   }
   throw new Error("the sample has no small roll-up for this example");
 }
@@ -119,24 +119,24 @@ function replies(text: readonly string[]): Reply[] {
 /** Lookups in the full map, which are the ground truth, and in the compacted one. */
 interface Survey {
   readonly truth: readonly Reply[];
-  readonly said: readonly Reply[];
+  readonly results: readonly Reply[];
 }
 
 /** Lookups in a map, compared with the ground truth. */
 interface Score {
   /** The number of requests to the archive. */
-  readonly asked: number;
+  readonly requests: number;
   /** The number of held pages that it finds. */
   readonly found: number;
   /** The percentage of pages with a correct result. */
   readonly accuracy: string;
 }
 
-function score({ truth, said }: Survey): Score {
-  const agreed = truth.filter(({ isPresent }, i) => isPresent === said[i].isPresent).length;
+function score({ truth, results }: Survey): Score {
+  const agreed = truth.filter(({ isPresent }, i) => isPresent === results[i].isPresent).length;
   return {
-    asked: said.filter(({ isPresent }) => isPresent).length,
-    found: truth.filter(({ isPresent }, i) => isPresent && said[i].isPresent).length,
+    requests: results.filter(({ isPresent }) => isPresent).length,
+    found: truth.filter(({ isPresent }, i) => isPresent && results[i].isPresent).length,
     accuracy: `${((agreed / truth.length) * 100).toFixed(1)} %`,
   };
 }
@@ -192,18 +192,18 @@ function showSavings(folder: string): Survey {
     return replies(linesOf(folder, output));
   };
   const truth = ask("map.ukvs", "truth.tsv");
-  const said = ask("compact.ukvs", "compact.tsv");
+  const results = ask("compact.ukvs", "compact.tsv");
   const held = truth.filter(({ isPresent }) => isPresent).length;
-  const compact = score({ truth, said });
-  const packed = score({ truth, said: ask("map.packed", "packed.tsv") });
+  const compact = score({ truth, results });
+  const packed = score({ truth, results: ask("map.packed", "packed.tsv") });
   say(
     `  ${count(LOOKUPS)} pages; the archive holds ${count(held)} of them. Requests to the archive with`,
   );
   for (const [label, requests] of [
     ["no map", LOOKUPS],
     ["map.ukvs", held],
-    ["compact.ukvs", compact.asked],
-    ["map.packed", packed.asked],
+    ["compact.ukvs", compact.requests],
+    ["map.packed", packed.requests],
   ] as const) {
     say(`  ${label.padEnd(14)}${count(requests).padStart(8)}  ${bar(requests, LOOKUPS)}`);
   }
@@ -211,15 +211,15 @@ function showSavings(folder: string): Survey {
   ${packed.accuracy}, and both find ${compact.found} of the ${held} held pages (recall ${compact.found / held}). Both can give
   false positives, but never miss a page that is held.`);
   if (compact.found !== held || packed.found !== held) throw new Error("a held page was missed");
-  return { truth, said };
+  return { truth, results };
 }
 
-function showAnswers(folder: string, { truth, said }: Survey): void {
+function showAnswers(folder: string, { truth, results }: Survey): void {
   heading("6. Three lookups in detail");
-  const pick = (isSaid: boolean, isTrue: boolean): string => {
-    const isWanted = (reply: Reply, i: number): boolean =>
-      reply.isPresent === isSaid && truth[i].isPresent === isTrue && isShort(reply.uri);
-    const reply = said.find(isWanted);
+  const pick = (isFound: boolean, isTrue: boolean): string => {
+    const isMatch = (reply: Reply, i: number): boolean =>
+      reply.isPresent === isFound && truth[i].isPresent === isTrue && isShort(reply.uri);
+    const reply = results.find(isMatch);
     if (reply === undefined) throw new Error("the sample has no page for this example");
     return reply.uri;
   };

@@ -68,7 +68,7 @@ await build({
 
 const chunks = output.filter((file) => file.type === "chunk");
 const entry = chunks.find(({ isEntry, name }) => isEntry && name === "app");
-if (entry === undefined) throw new Error("the build of page/ has no entry");
+if (entry === undefined) throw new Error("the build of page/ has no entry point");
 const views = VIEWS.map((view) => {
   const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/views/${view}.tsx`));
   return [view, chunk === undefined ? [] : [...needsOf(chunk)]] as const;

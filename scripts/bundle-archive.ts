@@ -20,8 +20,8 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-const [given] = process.argv.slice(2);
-const output = resolve(given ?? "mementomap.tar.gz");
+const [argument] = process.argv.slice(2);
+const output = resolve(argument ?? "mementomap.tar.gz");
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = await mkdtemp(join(tmpdir(), "mementomap-archive-"));
 try {

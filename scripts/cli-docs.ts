@@ -9,14 +9,14 @@ export async function cliDocs(): Promise<string> {
       return `## ${name}\n\n${summary}.\n\n${fenced(command.help())}`;
     }),
   );
-  return `<!-- Written by scripts/write-docs.ts from the help texts: change those. -->
+  return `<!-- Generated from the help texts by scripts/write-docs.ts; do not edit. -->
 
 # Command line
 
-This is what \`mementomap --help\` and \`mementomap <command> --help\` say. The names of commands and
-options, the lines on standard output and the exit status are interface: they change only with the
-major version. Messages on standard error are for people and may change; with \`--json\` errors have
-the form that [errors.md](errors.md) describes.
+The output of \`mementomap --help\` and \`mementomap <command> --help\`. The names of commands and
+options, the lines on standard output and the exit status are a stable interface: they change only in
+major versions. Messages on standard error are for humans and may change; with \`--json\`, errors have
+the form described in [errors.md](errors.md).
 
 ${[fenced(overview(COMMAND_GROUPS)), ...sections].join("\n")}`;
 }

@@ -1,7 +1,7 @@
 // Measures the structure of src and, in `npm run lint`, checks it: no file imports from a later room, and
 // neither folders nor files import each other in a cycle.
 //
-//   npm run house               lines of code by region, and the files that each command executes
+//   npm run house               lines of code by region, and the files executed by the flows of docs/architecture.md
 //   npm run house -- --check    check only
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -115,7 +115,7 @@ function cyclesOf(graph: Graph): string[][] {
 function roomOf(path: string): number {
   const [name = ""] = path.replace(/\.tsx?$/, "").split("/");
   const room = ROOMS.findIndex((names) => names.includes(name));
-  if (room === -1) throw new Error(`src/${path} is in none of the rooms of scripts/house.ts`);
+  if (room === -1) throw new Error(`src/${path} is not in any room of scripts/house.ts`);
   return room;
 }
 
@@ -180,7 +180,7 @@ async function filesByPath(): Promise<[string, number][]> {
   const line = 'com,example)/a 20200101000000 {"url": "http://example.com/a", "status": "200"}\n';
   await writeFile(path("index.cdxj"), line);
   const commands: Record<string, string[]> = {
-    "a line of CDXJ becomes a row": ["generate", path("index.cdxj"), "-o", path("map.ukvs")],
+    "a CDXJ line becomes a row": ["generate", path("index.cdxj"), "-o", path("map.ukvs")],
     "a map is compacted": ["compact", "--host-weight", "4", path("map.ukvs"), "-o", path("c.ukvs")],
     "a URI is looked up": ["lookup", path("map.ukvs"), "http://example.com/a"],
     "a map is packed": ["pack", path("map.ukvs"), "--bits", "8", "-o", path("map.packed")],

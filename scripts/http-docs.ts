@@ -2,24 +2,24 @@ import { AGGREGATOR_ROUTES } from "../src/aggregate/service/aggregator-service.t
 import { ROUTES as PUBLISHER_ROUTES } from "../src/publish/serve/routes.ts";
 import { plainPath, type Route } from "../src/http/router.ts";
 
-/** Renders `docs/http.md` from the tables of routes. */
+/** Renders `docs/http.md` from the route tables. */
 export function httpDocs(): string {
-  return `<!-- Written by scripts/write-docs.ts from the tables of routes: change those. -->
+  return `<!-- Generated from the route tables by scripts/write-docs.ts; do not edit. -->
 
 # HTTP interface
 
-Every endpoint of both services. HEAD is supported wherever GET is. Errors are problem documents (RFC 9457), and
-\`/openapi.json\` describes the same for programs. \`{uri}\` is the raw rest of the target, with its query.
+All endpoints of both services. HEAD is supported wherever GET is. Errors are problem documents (RFC 9457), and
+\`/openapi.json\` has a machine-readable description. \`{uri}\` is the raw rest of the request target, with its query.
 
 ## mementomap serve
 
-What the endpoints do: [publishing.md](publishing.md).
+See [publishing.md](publishing.md).
 
 ${table(PUBLISHER_ROUTES)}
 
 ## mementomap aggregate --serve
 
-What the endpoints do: [aggregating.md](aggregating.md). Each path of \`/memento/\` is also available below \`/api/\`.
+See [aggregating.md](aggregating.md). Each path of \`/memento/\` is also available below \`/api/\`.
 
 ${table(AGGREGATOR_ROUTES)}
 `;

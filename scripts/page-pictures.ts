@@ -100,10 +100,10 @@ await Promise.all(
   }),
 );
 
-const asked = `?url=${encodeURIComponent(DEMO_URL)}`;
+const query = `?url=${encodeURIComponent(DEMO_URL)}`;
 const pictures: readonly Picture[] = [
   { name: "find", url: aggregator.url, isTyped: true, ready: ".finding .held" },
-  { name: "time", url: `${aggregator.url}/${asked}`, height: 1180, ready: "progress.is-over" },
+  { name: "time", url: `${aggregator.url}/${query}`, height: 1180, ready: "progress.is-over" },
   { name: "explore", url: `${publisher.url}/explore?map=archive`, height: 960, ready: ".tile" },
   {
     name: "compare",
@@ -123,7 +123,7 @@ const pictures: readonly Picture[] = [
   },
   {
     name: "time-phone",
-    url: `${aggregator.url}/${asked}`,
+    url: `${aggregator.url}/${query}`,
     width: 390,
     height: 800,
     scheme: "dark",

@@ -196,16 +196,16 @@ function beside(held: readonly string[]): string[] {
 
 function writeReal(write: (name: string, content: string | Uint8Array) => void): void {
   if (!existsSync(DATA)) return;
-  const asked: string[] = [];
+  const found: string[] = [];
   for (const name of readdirSync(join(DATA, "cdx-real"))) {
     const bytes = readFileSync(join(DATA, "cdx-real", name));
     write(`real-${name}`, bytes);
     for (const match of (name.endsWith(".gz") ? "" : bytes.toString("latin1")).matchAll(
       /https?:\/\/[^\s",]+/g,
     ))
-      asked.push(match[0]);
+      found.push(match[0]);
   }
-  write("real-held.txt", `${asked.join("\n")}\n`);
+  write("real-held.txt", `${found.join("\n")}\n`);
   const lines = gunzipSync(readFileSync(join(DATA, "eot-a.holdings.tsv.gz")))
     .toString()
     .split("\n");

@@ -46,10 +46,10 @@ export function compactRows(rows: readonly OracleRow[], options: OracleOptions):
   const rolledUp = nodesOverCutoff(held, options);
 
   const groups = new Groups();
-  const kept: OracleRow[] = [];
+  const remaining: OracleRow[] = [];
   for (const row of held) {
     const node = row.chain.find((text) => rolledUp.has(text));
-    if (node === undefined) kept.push(row);
+    if (node === undefined) remaining.push(row);
     else groups.add(node, row);
   }
   const heldNodes = new Set(voids.length === 0 ? [] : held.flatMap((row) => row.chain));
@@ -63,13 +63,13 @@ export function compactRows(rows: readonly OracleRow[], options: OracleOptions):
     const coversHeld = isWildcard(row.key)
       ? heldNodes.has(base(row.key)) || queriedPages.has(base(row.key))
       : queriedPages.has(row.key);
-    if (!isBelow || (!isSpread && !coversHeld)) kept.push(row);
+    if (!isBelow || (!isSpread && !coversHeld)) remaining.push(row);
   }
   const wildcards = [...groups.rows].map(([node, members]) => {
     const key = node.includes(")") ? `${node}/*` : `${node},*`;
     return `${key} ${formatFrequency(total(node, members))}`;
   });
-  return sortedByBytes([...kept.map((row) => row.line), ...wildcards]);
+  return sortedByBytes([...remaining.map((row) => row.line), ...wildcards]);
 }
 
 class Groups {

@@ -20,7 +20,7 @@ export function readExposition(text: string): Map<string, Family> {
     const [, typed, type = ""] =
       /^# TYPE (\w+) (counter|gauge|histogram|summary)$/.exec(line) ?? [];
     if (typed !== undefined) {
-      if (families.has(typed)) throw new Error(`${typed} comes twice`);
+      if (families.has(typed)) throw new Error(`duplicate family: ${typed}`);
       samples = [];
       current = { name: typed, type, samples };
       families.set(typed, current);
@@ -31,7 +31,7 @@ export function readExposition(text: string): Map<string, Family> {
     const [, name, labels = "", value] = found;
     const suffixes = current?.type === "histogram" ? ["_bucket", "_sum", "_count"] : [""];
     if (!suffixes.some((suffix) => name === `${current?.name}${suffix}`)) {
-      throw new Error(`a sample of no family: ${line}`);
+      throw new Error(`a sample without a family: ${line}`);
     }
     samples.push({ name, labels, value: Number(value) });
   }

@@ -72,7 +72,7 @@ export const FAULTY_PACKED: readonly (readonly [string, Uint8Array])[] = [
       ] as const,
   ),
   [
-    "a filter is there twice",
+    "a filter occurs twice",
     rewritten(({ header }) => {
       const filters = header["filters"] as unknown[];
       return { header: { ...header, filters: [...filters, filters[0]] } };
@@ -80,17 +80,17 @@ export const FAULTY_PACKED: readonly (readonly [string, Uint8Array])[] = [
   ],
   ["the table has no descriptors", rewritten(() => ({ descriptors: [] }))],
   [
-    "a descriptor has a flag that nobody knows",
+    "a descriptor has an unknown flag",
     rewritten(({ descriptors }) => ({
       descriptors: descriptors.map((one) => ({ ...one, flags: one.flags | 32 })),
     })),
   ],
   [
-    "the directory has a shard that is in no filter",
+    "the directory has a shard outside of all filters",
     rewritten(({ shards }) => ({ shards: [...shards, shards[0]] })),
   ],
   [
-    "a shard does not begin where the one before it ends",
+    "a shard does not begin at the end of the previous one",
     rewritten(({ shards }) => ({
       shards: shards.map((shard, i) => (i === 1 ? { ...shard, words: shard.words + 1 } : shard)),
     })),

@@ -20,13 +20,13 @@ export async function fileServer(
       response.end();
       return;
     }
-    const asked = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "");
-    const start = Number(asked?.[1] ?? 0);
-    const end = Math.min(bytes.length, Number(asked?.[2] ?? bytes.length - 1) + 1);
-    response.writeHead(asked === null ? 200 : 206, {
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "");
+    const start = Number(range?.[1] ?? 0);
+    const end = Math.min(bytes.length, Number(range?.[2] ?? bytes.length - 1) + 1);
+    response.writeHead(range === null ? 200 : 206, {
       ETag: '"1"',
       "Content-Length": end - start,
-      ...(asked === null ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${bytes.length}` }),
+      ...(range === null ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${bytes.length}` }),
     });
     response.end(bytes.subarray(start, end));
   });

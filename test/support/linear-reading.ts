@@ -63,14 +63,14 @@ export class LinearReading {
 
   /** Looks a SURT up, at a time of 4 to 14 digits or for all time. */
   lookup(surt: string, at?: string): Reading {
-    const asked: Period = at === undefined ? ALL : [at.padEnd(14, "0"), at.padEnd(14, "9")];
+    const requested: Period = at === undefined ? ALL : [at.padEnd(14, "0"), at.padEnd(14, "9")];
     const covering = this.#keys.flatMap((rows) => {
       const rank = this.#queries ? rankWithQueries(rows.key, surt) : rankOf(rows.key, surt);
       return rank === undefined ? [] : [{ rank, rows }];
     });
     covering.sort((a, b) => compareRanks(a.rank, b.rank));
     for (const { rows } of covering) {
-      const reading = readingOf(rows, asked, at === undefined);
+      const reading = readingOf(rows, requested, at === undefined);
       if (reading !== undefined) return reading;
     }
     return { present: false };
@@ -86,8 +86,8 @@ function addRow(keys: Map<string, KeyRows>, line: string, fields: Fields): void 
     rest = rest.slice(column.length).replace(/^[ \t]+/, "");
   }
   const key = spelledHere(columns[0] ?? "", fields.queries === true);
-  const stated = columns[fields.keys.length + fields.values.indexOf("frequency")] ?? "";
-  const frequency = stated === "-" ? "/" : stated;
+  const cell = columns[fields.keys.length + fields.values.indexOf("frequency")] ?? "";
+  const frequency = cell === "-" ? "/" : cell;
   const datetime = columns[fields.keys.indexOf("datetime")] ?? ":";
   const rows = keys.get(key) ?? { key, statements: [] };
   keys.set(key, rows);
@@ -116,24 +116,24 @@ function periodOf(datetime: string): Period {
 /** The result of the rows of a key for a period; undefined if broader keys decide. */
 function readingOf(
   { key, statements }: KeyRows,
-  asked: Period,
+  requested: Period,
   isOfAllTime: boolean,
 ): Reading | undefined {
   for (const width of [0, 1, 2]) {
-    const speaking = statements.filter(
+    const matching = statements.filter(
       (statement) =>
         statement.width === width &&
-        statement.period[0] <= asked[1] &&
-        asked[0] <= statement.period[1],
+        statement.period[0] <= requested[1] &&
+        requested[0] <= statement.period[1],
     );
-    if (speaking.some(({ frequency }) => isHeld(frequency))) {
-      const counted = isOfAllTime ? countedForAllTime(statements) : speaking;
+    if (matching.some(({ frequency }) => isHeld(frequency))) {
+      const counted = isOfAllTime ? countedForAllTime(statements) : matching;
       return { present: true, key, frequency: sumOf(counted) };
     }
-    const isContained = speaking.some(
-      ({ period }) => period[0] <= asked[0] && asked[1] <= period[1],
+    const isContained = matching.some(
+      ({ period }) => period[0] <= requested[0] && requested[1] <= period[1],
     );
-    if (isContained) return { present: false, key, frequency: sumOf(speaking) };
+    if (isContained) return { present: false, key, frequency: sumOf(matching) };
   }
   return undefined;
 }

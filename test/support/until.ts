@@ -7,7 +7,7 @@ export async function until(
 ): Promise<void> {
   await vi.waitFor(
     async () => {
-      if (!(await condition())) throw new Error(`never came to hold: ${String(condition)}`);
+      if (!(await condition())) throw new Error(`timed out waiting for: ${String(condition)}`);
     },
     { timeout, interval: 5 },
   );
