@@ -14,7 +14,7 @@ function nameBits(widths: NameWidths, high: number, word: number): number {
   return bitsOf(typeof ofKind === "number" ? ofKind : ofKind[hostOfName(word)], high);
 }
 
-/** How many names of a partition have 0, 1, 2 … bits; added to `counts`. */
+/** Adds to `counts` the numbers of names of a partition with 0, 1, 2 … bits. */
 export function countBits(
   names: NameLog,
   partition: number,
@@ -29,8 +29,8 @@ export function countBits(
 }
 
 /**
- * Deals names out to the shards of filters, each for the names of some bits. Partitions must come in their
- * order; so do the shards of a filter then, and only the last one must wait for the next partition.
+ * Distributes names to the shards of filters by their number of bits. Partitions must be added in order, so
+ * that shards fill in order, too, and only the last shard of a filter must wait for the next partition.
  */
 export class NameDealer {
   readonly #names: NameLog;
@@ -38,7 +38,7 @@ export class NameDealer {
   readonly #filters: readonly FilterWriter[];
   /** Filters by their bits, -1 for none. */
   readonly #filterOf: Int32Array = new Int32Array(MAX_BITS + 1).fill(-1);
-  /** For each filter, names of a shard that had others in the partition before. */
+  /** For each filter, names of a shard that continues in the next partition. */
   readonly #waiting: ShardNames[][];
 
   constructor(names: NameLog, widths: NameWidths, filters: readonly FilterWriter[]) {
@@ -94,7 +94,7 @@ export class NameDealer {
   }
 }
 
-/** The names of a shard that came in several partitions. */
+/** Joins the names of a shard from several partitions. */
 function joined(parts: readonly ShardNames[]): ShardNames {
   if (parts.length === 1) return parts[0];
   const [low, high] = (["low", "high"] as const).map((column) => {

@@ -6,11 +6,11 @@ import { buildRibbon, ribbonValue } from "../packed/ribbon.ts";
 export interface ShardNames {
   readonly low: Uint32Array;
   readonly high: Uint32Array;
-  /** What is kept with each name; undefined in filters of rows. */
+  /** The value of each name; undefined in filters of rows. */
   readonly values?: Uint32Array | undefined;
 }
 
-/** Deals names out to shards of a filter, from one to another, and gives those of each. */
+/** Distributes names to a range of shards of a filter; yields the names of each shard. */
 export function* shardsOf(
   { low, high, values }: ShardNames,
   shards: number,
@@ -34,7 +34,7 @@ export function* shardsOf(
   }
 }
 
-/** Names of a shard: small ones need the fewest slots for each, and are fetched alone. */
+/** Names per shard: small shards need the fewest slots per name and are cheap to fetch. */
 export const SHARD_NAMES = 8192;
 
 /** A filter of a packed map while its shards are built, one after the other. */
@@ -42,14 +42,14 @@ export class FilterWriter implements Filter {
   readonly kind: Filter["kind"];
   readonly bits: number;
   readonly shards: number;
-  /** The words of the shards that are there. */
+  /** The words of the shards built so far. */
   readonly words: Uint32Array[] = [];
   readonly #checkedBits: number;
-  /** Names that are to come. */
+  /** Names not yet added. */
   #left: number;
   readonly #directory: Omit<Shard, "words">[] = [];
 
-  /** @param checkedBits how many bits of a slot are of the fingerprint; those above are of the value. */
+  /** @param checkedBits fingerprint bits per slot; the bits above them are the value. */
   constructor(kind: Filter["kind"], names: number, bits: number, checkedBits: number = bits) {
     this.kind = kind;
     this.bits = bits;
@@ -58,7 +58,7 @@ export class FilterWriter implements Filter {
     this.#left = names;
   }
 
-  /** Builds the next shard, and looks up all of its names in it. */
+  /** Builds the next shard and verifies it by looking up all of its names. */
   add({ low, high, values: kept }: ShardNames): void {
     const count = low.length;
     const { bits } = this;
@@ -81,7 +81,7 @@ export class FilterWriter implements Filter {
     this.#left -= count;
   }
 
-  /** The entries of the shards in the directory of a file, where the first one begins at `start`. */
+  /** The directory entries of the shards, the first of which begins at `start`. */
   directory(start: number): Shard[] {
     if (this.#left !== 0) throw new Error(`${this.#left} names are in no shard`);
     let at = start;

@@ -7,14 +7,14 @@ import { Key } from "../surt/lookup-key.ts";
 import { frequencyIsZero } from "../ukvs/frequency.ts";
 import { KEY_KIND, keyShape } from "../ukvs/key-tree.ts";
 
-/** Looks up all rows of a map in a packed one. */
+/** Looks up all rows of a map in a packed map. */
 export class HeldCheck implements RowSink {
   /** Keys that were not found. */
   lost = 0;
   readonly #map: PackedLookup;
   readonly #hasVoids: boolean;
   readonly #key = new Key();
-  /** A folder that is present as a whole is `folder[0, folderEnd)`. */
+  /** The last folder present as a whole: `folder[0, folderEnd)`. */
   #folder: Uint8Array = new Uint8Array(0);
   #folderEnd = 0;
 
@@ -31,7 +31,7 @@ export class HeldCheck implements RowSink {
     this.#lookUp(bytes, start, keyEnd);
   }
 
-  /** What comes first in the order of keys is looked up first, so it is found by the same name. */
+  /** Lookups try keys in this order, too, so they find the row by the same name. */
   #isBelowFolder(bytes: Uint8Array, start: number): boolean {
     const end = this.#folderEnd;
     if (end === 0 || bytes[start + end] !== SLASH) return false;
@@ -47,7 +47,7 @@ export class HeldCheck implements RowSink {
     const to = isWildcard ? asked.length : end;
     const key = this.#key.ofSurt(asked, from, to, this.#map.readsQueries);
     const hit = find(this.#map, key);
-    // A void may cover the page that stands for all that a wildcard covers.
+    // A void may cover the page that was chosen to represent a wildcard.
     if (hit < 0 || (hit === 0 && !isWildcard)) this.lost++;
     this.#folderEnd = 0;
     if (hit <= 0 || key.form !== FORM.below || this.#hasVoids) return;
@@ -57,7 +57,7 @@ export class HeldCheck implements RowSink {
   }
 }
 
-/** A page that a wildcard covers, of a name that no other key has. */
+/** A page covered by a wildcard, with a name that no other key has. */
 function pageWithin(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const key = bytes.subarray(start, end);
   const { kind, hostEnd } = keyShape(key, key.length);

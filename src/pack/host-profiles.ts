@@ -1,24 +1,24 @@
 import { MAX_DEPTH } from "../packed/packed-file.ts";
 
 /**
- * What the rows of each host are, in columns. Hosts are numbered in the order of the map.
+ * The profile of the rows of each host, in columns. Hosts are numbered in map order.
  *
- * Holds 15 bytes for each host.
+ * Holds 15 bytes per host.
  */
 export class HostProfiles {
   count = 0;
-  /** The hashes of their names. */
+  /** Hashes of host names. */
   low: Uint32Array = new Uint32Array(1024);
   high: Uint32Array = new Uint32Array(1024);
-  /** Rows by depth, a bit each, as in a descriptor: of pages, and from bit 8 on of folders. */
+  /** Depths of rows as bits, as in a descriptor: pages, and from bit 8 on folders. */
   masks: Uint16Array = new Uint16Array(1024);
   flags: Uint8Array = new Uint8Array(1024);
-  /** Rows that need a place in a filter. */
+  /** Rows stored in a filter. */
   rows: Uint32Array = new Uint32Array(1024);
 
   /** Such rows of all hosts. */
   rowCount = 0;
-  /** The numbers of labels, as bits, that some `com,cnn,*` and some `com,cnn,*)/a` have. */
+  /** Label counts of keys `com,cnn,*` and of keys `com,cnn,*)/a`, as bits. */
   hostWildcards = 0;
   hostSpreads = 0;
   /** Pages by their depth, as in a descriptor. */
@@ -45,7 +45,7 @@ export class HostProfiles {
   }
 }
 
-/** Copies the elements of an array into a larger one. */
+/** Copies an array into a larger one. */
 export function copied<T extends Uint32Array | Uint16Array | Uint8Array | Int32Array>(
   from: T,
   to: T,

@@ -1,16 +1,16 @@
 import { type Descriptor, FLAG, MAX_ROW_BITS } from "../packed/packed-file.ts";
 import type { HostProfiles } from "./host-profiles.ts";
 
-/** Flags that are true of every host with a descriptor, and so may not be added to one that lacks them. */
+/** Flags that must hold for every host with the descriptor, so hosts without them cannot share it. */
 const CERTAIN = FLAG.all | FLAG.voids;
-/** Descriptors of a file. More hardly save a needless probe, and take a bit of every host. */
+/** Maximum descriptors of a file. More would cost a bit per host and hardly save probes. */
 const MAX_DESCRIPTORS = 16;
-/** The bits of a row, in eighths, of hosts with voids: hardly any name is mistaken for one and hides a void. */
+/** Row width, in eighths of a bit, of hosts with voids: a false positive would hide a void. */
 const SURE_WIDTH = 8 * MAX_ROW_BITS;
-/** The bits of the fingerprint of hosts where a domain has a void, which covers hosts that are not known, too. */
+/** Fingerprint bits of hosts if a domain has a void, which covers unknown hosts, too. */
 const SURE_FINGERPRINT = 24;
 
-/** How a packed map is laid out. */
+/** The layout of a packed map. */
 export interface PackedLayout {
   /** Bits of a row, in eighths. */
   readonly width: number;
@@ -22,18 +22,18 @@ export interface PackedLayout {
   readonly descriptorOf: Uint16Array;
 }
 
-/** What hosts with the same rows have in common. */
+/** A class of hosts with the same profile. */
 interface Kind {
   readonly masks: number;
   readonly flags: number;
 }
 
 /**
- * Lays out a file with a table of hosts: the most frequent kinds of hosts get a descriptor each, and all others one
- * that has the rows of all of them.
+ * Lays out a file with a table of hosts: the most frequent kinds of hosts get a descriptor each, and all others share
+ * one that covers all their rows.
  *
  * @param width bits of a row, in eighths.
- * @param hasDescriptors false where hosts are to have one descriptor, if that can be.
+ * @param hasDescriptors false to use a single descriptor, if possible.
  */
 export function tableLayout(
   profiles: HostProfiles,
@@ -68,7 +68,7 @@ export function tableLayout(
   };
 }
 
-/** A layout without a table: every host has the rows of all, and hosts are told apart by rows alone. */
+/** A layout without a table: all hosts share one descriptor and are distinguished by rows alone. */
 export function flatLayout(profiles: HostProfiles, width: number): PackedLayout {
   let [masks, flags] = [0, 0];
   for (let host = 0; host < profiles.count; host++) {
@@ -86,7 +86,7 @@ export function flatLayout(profiles: HostProfiles, width: number): PackedLayout 
   };
 }
 
-/** Where all of a host is held and no void says otherwise, its rows do not matter. */
+/** The kind of a host. If all of it is held and it has no voids, its rows do not matter. */
 function kindOfHost({ masks, flags }: HostProfiles, host: number): Kind {
   const isAll = (flags[host] & CERTAIN) === FLAG.all;
   return isAll ? { masks: 0, flags: FLAG.all } : { masks: masks[host], flags: flags[host] };
@@ -101,7 +101,7 @@ function descriptorOfKind({ masks, flags }: Kind, width: number): Descriptor {
   };
 }
 
-/** The most frequent kinds, and for all others some that cover them; more than there is room for if they must. */
+/** The most frequent kinds, and unions that cover all others; exceeds `room` if necessary. */
 function chosenKinds(kinds: readonly Kind[], room: number): readonly Kind[] {
   if (kinds.length <= room) return kinds;
   for (const certain of [CERTAIN | FLAG.home, CERTAIN]) {
@@ -113,7 +113,7 @@ function chosenKinds(kinds: readonly Kind[], room: number): readonly Kind[] {
   return unions(kinds, CERTAIN);
 }
 
-/** For each combination of flags that are certain, a kind with the rows of all kinds that have it. */
+/** For each combination of certain flags, the union of all kinds that have it. */
 function unions(kinds: readonly Kind[], certain: number): Kind[] {
   const byFlags = new Map<number, { masks: number; flags: number }>();
   for (const { masks, flags } of kinds) {

@@ -1,23 +1,23 @@
 import { shardOf } from "../packed/name-hash.ts";
 import type { SpillStore } from "../files/scratch.ts";
 
-/** What the name of a row is for. */
+/** Kinds of names. */
 export const NAME = {
-  /** A row that has a place in a filter. */
+  /** A row stored in a filter. */
   row: 0,
   void: 1,
-  /** A home page: a row where the descriptor of its host does not say so. */
+  /** A home page: stored as a row unless the descriptor of its host has it. */
   home: 2,
-  /** `/*` or `com,cnn,*`: a row where there is no table of hosts. */
+  /** `/*` or `com,cnn,*`: stored as a row if there is no table of hosts. */
   whole: 3,
 } as const;
 export type NameKind = (typeof NAME)[keyof typeof NAME];
 
-/** Words of a name: both halves of its hash, and the number of its host with its kind above it. */
+/** Words of a name: both halves of its hash, and its host number with the kind in the upper bits. */
 export const NAME_WORDS = 3;
 const HOST_BITS = 30;
 
-/** The number of the host that the third word of a name has. */
+/** The host number in the third word of a name. */
 export function hostOfName(word: number): number {
   return word & (2 ** HOST_BITS - 1);
 }
@@ -26,23 +26,23 @@ export function kindOfName(word: number): NameKind {
   return (word >>> HOST_BITS) as NameKind; // as `add` wrote it
 }
 
-/** Names of a partition that are put away together. */
+/** Size of the chunks in which the names of a partition are stored. */
 const CHUNK_WORDS = 1024 * NAME_WORDS;
 
-/** Where some names of a partition are: in memory, or in the spill store from a position on. */
+/** Names of a partition: in memory, or at an offset of the spill store. */
 type Chunk = Uint32Array | { readonly offset: number; readonly length: number };
 
 /**
- * The names of the rows of a map, in partitions by the first bits of what decides about their shard, so that
- * the shards of a filter can be built partition by partition.
+ * The names of the rows of a map, partitioned by the first bits of their shard number, so that the shards of a
+ * filter can be built partition by partition.
  *
- * Holds them in memory as far as they may take it; others go to a spill store.
+ * Names are held in memory up to a limit; the rest goes to a spill store.
  */
 export class NameLog {
-  /** How many names there are of each kind. */
+  /** Number of names of each kind. */
   readonly counts: Float64Array = new Float64Array(4);
   readonly #chunks: Chunk[][];
-  /** Room for some names of each partition, and how many words it has. */
+  /** The chunk being filled for each partition, and its number of words. */
   readonly #open: Uint32Array[];
   readonly #openWords: Int32Array;
   readonly #newSpill: () => SpillStore;

@@ -25,22 +25,22 @@ import { copied, HostProfiles } from "./host-profiles.ts";
 import { NAME, type NameKind, type NameLog } from "./name-log.ts";
 
 export interface NameScanOptions {
-  /** Whether pages have their queries. */
+  /** Whether names of pages include queries. */
   readonly queries: boolean;
-  /** Domains with a void, such as `com,cnn,*`, up to their star, as far as they are known. */
+  /** Known domains with a void, such as `com,cnn,*`, up to the star. */
   readonly voidDomains: readonly string[];
-  /** Where names go, if they are wanted. */
+  /** Receives the names, if set. */
   readonly names: NameLog | undefined;
 }
 
-/** The `hostEnd` of keys without a host, such as `dns:a.com`: rows of depth 1 of a host without a name. */
+/** The `hostEnd` of keys without a host, such as `dns:a.com`: stored at depth 1 of a host with an empty name. */
 const OPAQUE = -1;
 
 /**
- * Collects what is packed of the rows of a map: the profiles of its hosts, and the names of its rows. Rows must
- * come in byte order, so that those of a host follow each other.
+ * Collects the profiles of the hosts of a map and the names of its rows. Rows must be added in byte order, so that
+ * rows of a host are adjacent.
  *
- * Neighbours share most of their bytes, so the state of the hash behind every slash of the last key is kept.
+ * Adjacent keys share most bytes, so the hash state after every slash of the last key is stored for reuse.
  */
 export class NameScan implements RowSink {
   readonly profiles: HostProfiles = new HostProfiles();
@@ -51,19 +51,19 @@ export class NameScan implements RowSink {
   /** The last key. */
   #key: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   #length = -1;
-  /** Where its `)` or the end of its `,*` is, or OPAQUE; and its `?` or end. */
+  /** Offsets of its `)` or the end of its `,*`, or OPAQUE; and of its `?` or end. */
   #hostEnd = OPAQUE;
   #pageEnd = 0;
-  /** The state of the hash behind it, and those behind its slashes; the first is that of no byte. */
+  /** The hash state after the key, and after each of its slashes; the first is the initial state. */
   #a = START_A;
   #b = START_B;
   #slashes = 0;
   #slashEnds: Int32Array = new Int32Array(256);
   #slashA: Int32Array = new Int32Array(256).fill(START_A);
   #slashB: Int32Array = new Int32Array(256).fill(START_B);
-  /** The number of the host of keys without one, if there are any. */
+  /** The host number used for keys without a host; -1 if there are none. */
   #opaqueHost = -1;
-  /** Where the name of the host ends that was added last, its number, and how much of it the last key has. */
+  /** The host added last: the end of its name, its number, and the length it shares with the last key. */
   #nameEnd = -1;
   #host = -1;
   #sharedWithName = 0;
@@ -84,7 +84,7 @@ export class NameScan implements RowSink {
     this.#checkOrder(bytes, start, keyEnd, shared);
     this.#goTo(bytes, start, length, shared);
     const isVoid = frequencyIsZero(bytes, frequencyStart, frequencyEnd);
-    // Of nearly all rows it is known that they have no query.
+    // Nearly all rows are known to have no query.
     const query = row.count > 0 ? -1 : this.#findQuery();
     this.#pageEnd = length;
     if (query < 0 || (this.#queries && this.#hostEnd === OPAQUE)) {
@@ -107,7 +107,7 @@ export class NameScan implements RowSink {
     rejectOrder(order, bytes.subarray(start, end), last);
   }
 
-  /** Makes `bytes[start, start + length)` the key, of which so many bytes are those of the last one. */
+  /** Makes `bytes[start, start + length)` the current key; its first `shared` bytes are unchanged. */
   #goTo(bytes: Uint8Array, start: number, length: number, shared: number): void {
     const isSameHost = this.#hostEnd >= 0 && shared > this.#hostEnd + 1;
     if (shared < this.#sharedWithName) this.#sharedWithName = shared;
@@ -115,7 +115,7 @@ export class NameScan implements RowSink {
     copyRange(bytes, start + shared, start + length, this.#key, shared);
     this.#length = length;
     if (!isSameHost) this.#hostEnd = this.#findHostEnd();
-    // The hash goes on from the last slash that both keys have.
+    // Resume the hash at the last slash that both keys share.
     let slash = this.#slashes;
     while (this.#slashEnds[slash] > shared) slash--;
     let a = this.#slashA[slash];
@@ -135,7 +135,7 @@ export class NameScan implements RowSink {
     this.#slashes = slash;
   }
 
-  /** Where the `)` of the key is, or the end of `com,cnn,*`. */
+  /** The offset of the `)` of the key, or the end of `com,cnn,*`. */
   #findHostEnd(): number {
     const key = this.#key;
     const length = this.#length;
@@ -145,14 +145,14 @@ export class NameScan implements RowSink {
     return length > 2 && key[length - 1] === STAR && key[length - 2] === COMMA ? length : OPAQUE;
   }
 
-  /** Where the query of the key begins, or -1; that of a wildcard is part of it in a map without queries. */
+  /** The offset of the query, or -1. In a map without queries, the query of a wildcard is part of the key. */
   #findQuery(): number {
     const key = this.#key.subarray(0, this.#length);
     const query = key.indexOf(QUESTION, Math.max(0, this.#hostEnd));
     return query < 0 || this.#queries || !key.includes(STAR) ? query : -1;
   }
 
-  /** Adds a key with a query as its page, by which lookups in a map without queries find it. */
+  /** Adds a key with a query as its page: lookups in a map without queries ignore queries. */
   #addPage(query: number): void {
     const hostEnd = this.#hostEnd;
     let end = query;
@@ -224,11 +224,11 @@ export class NameScan implements RowSink {
     let first = last;
     while (this.#slashEnds[first] > hostEnd + 1) first--;
     const slashes = last - first;
-    // A home page has a slash and no segment, and the last slash of a wildcard leads to none.
+    // A home page has a slash but no segment, and no segment follows the last slash of a wildcard.
     return isBelow || pageEnd - hostEnd <= 2 ? Math.max(0, slashes - 1) : slashes;
   }
 
-  /** The number of the host `key[0, end)`: a new one if it is not that of the row before. */
+  /** The number of the host `key[0, end)`; a new one unless the previous row has the same host. */
   #goToHost(end: number): number {
     if (end === this.#nameEnd && this.#sharedWithName >= end) return this.#host;
     this.#nameEnd = end;
@@ -239,7 +239,7 @@ export class NameScan implements RowSink {
     return this.#host;
   }
 
-  /** Keys without a host are those of one without a name, wherever they are in the map. */
+  /** Keys without a host share one host with an empty name, wherever they are in the map. */
   #goToOpaqueHost(): number {
     if (this.#opaqueHost === -1) {
       const { low, high } = this.#hash.reset().finish();

@@ -27,65 +27,65 @@ import { withoutTimes } from "./timeless.ts";
 import { VOID_BYTES } from "./write-packed.ts";
 
 export interface PackOptions {
-  /** The size of the file; by default one that hardly gains by more. */
+  /** Maximum size of the file; by default the size beyond which accuracy hardly improves. */
   readonly maxBytes?: number | undefined;
-  /** Bits of a row, 0 to 31.875 in eighths; chosen with the rows by default. */
+  /** Bits per row, 0 to 31.875 in steps of 1/8; by default chosen to suit the rows. */
   readonly bits?: number | undefined;
-  /** A list of lookups that missed, URIs or SURTs, or the log of a MemGator. */
+  /** A list of missed lookups, URIs or SURTs, or a MemGator log. */
   readonly misses?: string | MissList | undefined;
-  /** Whose misses to take from a log. */
+  /** The archive whose misses to read from a log. */
   readonly archive?: string | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
-  /** About how much to hold of names; more goes to scratch files. */
+  /** Approximate memory for names; the rest goes to scratch files. */
   readonly memoryBytes?: number | undefined;
   readonly streams: MapStreams;
-  /** Notified of the bytes of the map that were worked off since the last call; see {@link workFor}. */
+  /** Called with the bytes of the map processed since the last call; see {@link workFor}. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
 export interface PackSummary {
-  /** Rows of the map, and of those that were packed. */
+  /** Rows of the map, and rows packed. */
   readonly rowsRead: number;
   readonly rows: number;
   readonly hosts: number;
   readonly voids: number;
   readonly bytes: number;
-  /** Bits of a row. */
+  /** Bits per row. */
   readonly bits: number;
-  /** Lines of the misses that were left out, because they are neither URIs nor SURTs. */
+  /** Lines of the misses skipped because they are neither URIs nor SURTs. */
   readonly oddLines: number;
 }
 
-/** How often `onRead` is notified of all bytes: for names, shards, a survey, and roll-ups or the check. */
+/** How many times `onRead` counts the whole map: for names, shards, a survey, and roll-ups or the check. */
 export function workFor({ maxBytes, bits }: Pick<PackOptions, "maxBytes" | "bits">): number {
   return maxBytes === undefined ? (bits === undefined ? 3 : 2) : 4;
 }
 
 const DEFAULT_MEMORY_BYTES = 2 ** 29;
-/** The share of memory that names may take. */
+/** The fraction of memory for names. */
 const NAMES_SHARE = 1 / 8;
-/** With fewer bits than this for each row, most are rolled up. */
+/** With fewer bits per row, most rows are rolled up. */
 const LEAST_ROW_BITS = 1;
-/** Bits of a row that are tried where there is no plan. */
+/** Bits per row to try if there is no plan. */
 const TINY_BITS: readonly number[] = [8, 4, 1, 0];
-/** How often a plan for fewer bytes is tried, and how many fewer. */
+/** How many plans for fewer bytes are tried, and the factor between them. */
 const MAX_PLANS = 8;
 const NEXT_PLAN = 0.85;
 
-/** A packed map, and what it is. */
+/** A packed map and its properties. */
 export interface PackedMap {
   readonly file: Uint8Array;
   readonly summary: PackSummary;
 }
 
 /**
- * Packs a map: the result is expected to answer best of all of its size, and never says absent of
- * anything that the map says is present. Its bytes depend on the map and the options, not on memory.
+ * Packs a map into the file of the given size with the best expected accuracy. Every URI present in the map is
+ * present in the result. The bytes depend on the map and the options, not on memory.
  *
- * Every row of the map is looked up before the result is given. Reads the map two or three times: for its digest,
- * for a survey unless only `bits` are given, and for its names; twice more where rows are rolled up. Holds
- * 15 bytes for each host, names as far as there is memory, the result, and what `BudgetCompaction` holds.
+ * Every row of the map is looked up in the result before it is returned. Reads the map two or three times: for its
+ * digest, for a survey unless only `bits` is set, and for its names; twice more if rows are rolled up. Holds 15 bytes
+ * per host, names as far as memory permits, the result, and the state of `BudgetCompaction`.
  *
  * @throws as BudgetCompaction; MM_BUDGET
  */
@@ -124,9 +124,9 @@ export async function writePackedMap(
 }
 
 /**
- * A copy of a map in the order that its keys have as they are spelled here, each once.
+ * A copy of a map with keys in canonical spelling, sorted and unique.
  *
- * @throws MM_NOT_SORTED for a map that is not sorted as it is spelled, either; as mergeMaps
+ * @throws MM_NOT_SORTED for a map that is not sorted in its own spelling, either; as mergeMaps
  */
 async function respelledMap(
   source: FileSource,
@@ -144,7 +144,7 @@ async function respelledMap(
   return FileSource.open(path, source.name);
 }
 
-/** What the packing of a map works with. */
+/** The tools for packing a map. */
 interface PackingTools {
   readonly sha256: string;
   readonly misses: MissList | undefined;
@@ -157,7 +157,7 @@ async function pack(map: FileSource, tools: PackingTools): Promise<PackedMap> {
   const { signal } = tools.options.streams.interrupt ?? {};
   const { headers } = await headOf(map);
   const chunks: ReadMap = () => fileChunks(map, signal, tools.options.onRead);
-  // A packed map has no times.
+  // A packed map has no datetimes.
   const hasTimes = headers.fields.keys.length > 1;
   const packing = new Packing(
     hasTimes ? () => withoutTimes(chunks(), map.name) : chunks,
@@ -188,7 +188,7 @@ class Packing {
     const { misses } = this.#tools;
     const { maxBytes, bits } = this.#tools.options;
     const whole = await this.#scan(this.#read);
-    // A map that says that it holds nothing has nothing to plan for.
+    // An empty map needs no plan.
     if (whole.rows === 0 || (bits !== undefined && maxBytes === undefined)) {
       return withinLimit(maxBytes ?? Infinity, () => this.#packAllRows(whole, bits ?? 0));
     }
@@ -205,7 +205,7 @@ class Packing {
     });
   }
 
-  /** Packs all rows within a size that plans think too small for the head of a file. @throws `failure` */
+  /** Packs all rows into a size that plans consider too small for the head of a file. @throws `failure` */
   async #packTiny(
     whole: ScannedMap,
     maxBytes: number,
@@ -220,7 +220,7 @@ class Packing {
     throw failure;
   }
 
-  /** Packs all rows with so many bits each. */
+  /** Packs all rows with this many bits each. */
   #packAllRows(whole: ScannedMap, bits: number): Promise<PackedMap> {
     const fingerprintBits = fingerprintBitsFor(bits, whole.profiles);
     const { rows } = whole;
@@ -252,7 +252,7 @@ class Packing {
     return scanMap(read, options, voidDomains);
   }
 
-  /** Packs the rows of a map, and looks up in the result all that the whole map holds. */
+  /** Packs `rows` and looks up all rows of the whole map in the result. */
   async #pack(rows: ScannedMap, whole: ScannedMap, prospect: Prospect): Promise<PackedMap> {
     const { sha256, misses, options } = this.#tools;
     const { bits, onRead, streams } = options;
@@ -264,7 +264,7 @@ class Packing {
       signal: streams.interrupt?.signal,
     });
     const voids = rows.names.counts[NAME.void];
-    // Where the rows are those of the map, and no void hides any, it was done already for each shard.
+    // If all rows were packed and no void hides any, this was already checked for each shard.
     if (rows !== whole || voids > 0) {
       const check = new HeldCheck(file, this.#map.name);
       for await (const _ of feedRows(this.#read(), this.#map.name, () => check));
@@ -295,8 +295,8 @@ class Packing {
 }
 
 /**
- * Packs a map of at most `maxBytes`. A plan only estimates the size, so one for that size may come out larger, or
- * there may be none: then one for fewer bytes is tried.
+ * Packs a map into at most `maxBytes`. Plans only estimate the size; if the file is too large, or there is no
+ * plan, one for fewer bytes is tried.
  *
  * @throws MM_BUDGET
  */

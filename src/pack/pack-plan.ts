@@ -6,71 +6,71 @@ import type { MapOutlook } from "../compact/roll-up-plan.ts";
 import type { HostProfiles } from "./host-profiles.ts";
 import { filterBytes } from "./write-packed.ts";
 
-/** Lookups of hosts that are not held, for each of one that is, as aggregators send them. */
+/** Lookups of unheld hosts per lookup of a held host, as sent by aggregators. */
 const LOOKUPS_ELSEWHERE = 10;
 /**
- * One lookup elsewhere is planned for each so many rows of a host, at most as above: an archive of many hosts is asked
- * for those more often, and a table of few hosts costs little.
+ * One lookup of an unheld host is assumed per this many rows of a host, up to the limit above: an archive of many
+ * hosts receives more lookups of held hosts, and a table of few hosts costs little.
  */
 const ROWS_ELSEWHERE = 36;
-/** The share of lookups that may go to any row, whatever the prior says. */
+/** The fraction of lookups that may go to any row, regardless of the prior. */
 const UNEXPLAINED = 0.1;
-/** Names that a lookup asks for and that are not there, where folders are rolled up. */
+/** Absent names queried per lookup if folders are rolled up. */
 const FOLDER_PROBES = 1.5;
-/** Where folders are rolled up, more bits of a row answer more than more rows do, up to this. */
+/** If folders are rolled up, more bits per row help more than more rows, up to this. */
 const LEAST_FOLDER_BITS = 7;
-/** Bytes of the header and the descriptors, about; and of a header with one descriptor. */
+/** Approximate bytes of the header and the descriptors, and of a header with one descriptor. */
 const HEAD_BYTES = 700;
 const FLAT_HEAD_BYTES = 600;
-/** Bits of the number of a descriptor, about. */
+/** Approximate bits of a descriptor number. */
 const DESCRIPTOR_BITS = 4;
-/** The most that is expected to be wrong; of nothing right, there is no logarithm. */
+/** Maximum expected error rate: the logarithm of 0 right answers is undefined. */
 const SURE = 0.999_999;
-/** Bits of a row, and of the fingerprint of a host, that are tried; 0 for no table. */
+/** Bits per row, and bits of a host fingerprint, to try; 0 for no table. */
 const TRIED_BITS: readonly number[] = Array.from({ length: 100 }, (_, i) =>
   i < 80 ? (i + 1) / 8 : i - 69,
 );
 const TRIED_FINGERPRINTS: readonly number[] = Array.from({ length: 17 }, (_, i) => i);
-/** A size is large enough when twice the bytes would answer less than this share better. */
+/** A size is large enough if doubling it improves accuracy by less than this fraction. */
 const KNEE = 0.02;
-/** The sizes that are compared for it. */
+/** The smallest size compared for it, and the factor between sizes. */
 const LEAST_BYTES = 512;
 const STEP = 1.5;
 /** Below this, a file is hardly more than its header. */
 const SMALLEST_DEFAULT = 4096;
 
-/** What can be expected of a packed map. */
+/** The parameters of a planned packed map. */
 export interface Prospect {
   readonly bytes: number;
-  /** Rows of the map that is packed. */
+  /** Rows to pack. */
   readonly rows: number;
-  /** Bits of a row. */
+  /** Bits per row. */
   readonly bits: number;
-  /** Bits by which the table tells hosts apart; 0 without a table. */
+  /** Fingerprint bits in the table of hosts; 0 without a table. */
   readonly fingerprintBits: number;
-  /** Whether it tells which rows hosts have. */
+  /** Whether the table has a descriptor of the rows of each host. */
   readonly hasDescriptors: boolean;
 }
 
-/** What a plan is made from. */
+/** The input of a plan. */
 export interface PackDemand {
   /** Lookups of held hosts that miss, in the unit of `sizes`. */
   readonly misses: number;
-  /** Lookups of hosts that are not held, in that unit. */
+  /** Lookups of unheld hosts, in the same unit. */
   readonly elsewhere: number;
   /** Maps of all sizes, the smallest first. */
   readonly sizes: readonly MapOutlook[];
   readonly hosts: number;
-  /** Bytes that voids take. */
+  /** Bytes of voids. */
   readonly voidBytes: number;
-  /** The share of lookups that are of home pages, and whether all hosts have one. */
+  /** The fraction of lookups for home pages, and whether all hosts have one. */
   readonly homes: number;
   readonly haveAllHomes: boolean;
-  /** The share of hosts that are held as a whole: any lookup that is taken for one of theirs finds something. */
+  /** The fraction of hosts held as a whole: any lookup mistaken for one of these hosts is a hit. */
   readonly wholes: number;
 }
 
-/** What a map, and the misses where there are any, say of the lookups to come. */
+/** Predicts future lookups from a map and, if available, its misses. */
 export function packDemand(
   compaction: BudgetCompaction,
   profiles: HostProfiles,
@@ -103,22 +103,22 @@ export function packDemand(
   };
 }
 
-/** What is chosen among. */
+/** A candidate for the packed map. */
 export interface Plan extends Prospect {
-  /** How much it is expected to answer wrongly, see {@link expectedWrong}; in no unit. */
+  /** The expected error, see {@link expectedWrong}; without a unit. */
   readonly wrong: number;
 }
 
 /**
- * The rows, the bits of a row and the table with which a packed map of at most so many bytes answers best:
- * few rows of many bits roll up much, many rows of few bits mistake much, and a table that tells hosts apart
- * answers lookups of other hosts at the cost of those of held ones.
+ * Chooses the rows, bits per row and table for the most accurate packed map of at most `maxBytes`. Few rows of many
+ * bits cause false positives by roll-ups, many rows of few bits by collisions; a table of hosts makes lookups of
+ * unheld hosts more accurate at the expense of held ones.
  *
- * More bytes are never expected to give a worse map: the best of all that fit is chosen, and what fits into fewer bytes
- * fits into more.
+ * The expected error never grows with `maxBytes`: the best candidate that fits is chosen, and candidates that fit into
+ * fewer bytes also fit into more.
  *
- * @param rowBits bits of a row, where they are given.
- * @throws MM_BUDGET where no map is so small
+ * @param rowBits bits per row, if fixed.
+ * @throws MM_BUDGET if no map is small enough
  */
 export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number): Plan {
   const found = bestPlan(demand, maxBytes, rowBits);
@@ -127,8 +127,8 @@ export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number)
 }
 
 /**
- * The bits of the fingerprint of hosts where every row has some bits: as many as pay for themselves among lookups of
- * hosts that are not held as the last bit of the rows does among those of held ones.
+ * The fingerprint bits of hosts for a number of bits per row: the last fingerprint bit should gain as much for lookups
+ * of unheld hosts as the last row bit does for held ones.
  */
 export function fingerprintBitsFor(bits: number, profiles: HostProfiles): number {
   const { count, rowCount, depths, flags } = profiles;
@@ -143,7 +143,7 @@ export function fingerprintBitsFor(bits: number, profiles: HostProfiles): number
   return Math.max(1, Math.min(16, Math.ceil(bits + Math.log2(worth)) - 1));
 }
 
-/** What to say where no map is as small as it has to be. */
+/** The error if no map fits. */
 export function tooSmall(maxBytes: number): MementoMapError {
   return new MementoMapError(
     "MM_BUDGET",
@@ -151,7 +151,7 @@ export function tooSmall(maxBytes: number): MementoMapError {
   );
 }
 
-/** The smallest size from which on twice the bytes hardly answer better. */
+/** The smallest size from which on doubling the bytes hardly improves accuracy. */
 export function kneeBytes(demand: PackDemand): number {
   const all = demand.sizes[demand.sizes.length - 1].rows;
   const most = HEAD_BYTES + demand.voidBytes + filterBytes(all + 2 * demand.hosts, 24);
@@ -165,7 +165,7 @@ export function kneeBytes(demand: PackDemand): number {
     const share = Math.min(1, expectedAt(demand.sizes, rows) / demand.misses);
     return share + (1 - share) * mistaken(bits, 1);
   };
-  // Where nearly all is rolled up, twice the bytes may still gain nothing, and four times the bytes much.
+  // If nearly all is rolled up, twice the bytes may gain nothing, yet four times the bytes much.
   const last = curve.findLastIndex((one) => {
     const twice = curve.findLast(({ bytes }) => bytes <= 2 * one.bytes) ?? one;
     return wrong(one) - wrong(twice) >= KNEE;
@@ -180,7 +180,7 @@ function bestPlan(demand: PackDemand, maxBytes: number, rowBits?: number): Plan 
   let best: Plan | undefined;
   for (const fingerprintBits of TRIED_FINGERPRINTS) {
     for (const hasDescriptors of fingerprintBits === 0 ? [false] : [false, true]) {
-      // Without a table, all rows would have the bits that rows of hosts with voids have.
+      // Without a table, all rows would need the bits of rows of hosts with voids.
       if (fingerprintBits === 0 && voidBytes > 0) continue;
       const tableBits = fingerprintBits + (hasDescriptors ? DESCRIPTOR_BITS : 0);
       const table = fingerprintBits === 0 ? 0 : filterBytes(hosts, tableBits);
@@ -188,7 +188,7 @@ function bestPlan(demand: PackDemand, maxBytes: number, rowBits?: number): Plan 
       for (const bits of rowBits === undefined ? TRIED_BITS : [rowBits]) {
         const affordable = Math.floor(((maxBytes - fixed) * all) / filterBytes(all, bits));
         const rows = Math.min(all, affordable);
-        // Where folders are rolled up, a table has to tell which.
+        // If folders are rolled up, a table must tell which.
         const hasFolders = rows < all;
         if (rows < sizes[0].rows || (hasFolders && fingerprintBits > 0 && !hasDescriptors)) break;
         if (hasFolders && bits < (rowBits ?? LEAST_FOLDER_BITS)) continue;
@@ -202,9 +202,9 @@ function bestPlan(demand: PackDemand, maxBytes: number, rowBits?: number): Plan 
 }
 
 /**
- * Lookups of held hosts go where the prior says, except for a share that may go to any row, or every row attracts as
- * many. Nobody knows which, so what is expected of both is multiplied. The prior counts the more, the more rows hosts
- * have. More rows and more bits lower both.
+ * The expected error. Lookups of held hosts either follow the prior, except for a fraction that may go to any row, or
+ * are uniform over rows. As it is unknown which, the product of both estimates is used. The weight of the prior grows
+ * with the rows per host. More rows and more bits lower both estimates.
  */
 function expectedWrong(demand: PackDemand, choice: Prospect): number {
   const { sizes, misses, hosts } = demand;
@@ -217,32 +217,32 @@ function expectedWrong(demand: PackDemand, choice: Prospect): number {
 }
 
 /**
- * The logarithm of the share of right answers, with its sign changed, of lookups of held hosts and of others, if
- * roll-ups answer such a share of those of held hosts wrongly.
+ * The negative logarithm of the fraction of right answers, of lookups of held and of unheld hosts, if roll-ups answer
+ * the fraction `rolledUp` of lookups of held hosts wrongly.
  */
 function wrongIf(rolledUp: number, demand: PackDemand, choice: Prospect): number {
   const { sizes, misses, elsewhere, homes, haveAllHomes, wholes } = demand;
   const { rows, bits, fingerprintBits, hasDescriptors } = choice;
   const hasFolders = rows < sizes[sizes.length - 1].rows;
   const mistakes = mistaken(bits, hasFolders ? FOLDER_PROBES : 1);
-  // Roll-ups without a table are a last resort: they may cover hosts that nobody holds.
+  // Roll-ups without a table are a last resort: they may cover unheld hosts.
   const isLastResort = hasFolders && fingerprintBits === 0;
   const held = isLastResort ? 1 : rolledUp + (1 - rolledUp) * mistakes;
-  // A table says of home pages whether they are held, without a row; of hosts alone, if all have one.
+  // Descriptors answer lookups of home pages without a row; so does a plain table if all hosts have one.
   const found = held + (hasDescriptors || haveAllHomes ? homes : 0) + wholes;
   const other = fingerprintBits === 0 ? held : Math.min(1, found) * 2 ** -fingerprintBits;
   const [heldWrong, otherWrong] = [held, other].map((one) => -Math.log1p(-Math.min(one, SURE)));
   return heldWrong + (elsewhere / misses) * otherWrong;
 }
 
-/** The chance that one of some names that are not there is taken for a row; bits may be fractions. */
+/** The probability that at least one of `probes` absent names matches a row; bits may be fractions. */
 function mistaken(bits: number, probes: number): number {
   const whole = Math.floor(bits);
   const once = 2 ** -whole * (1 - (bits - whole) / 2);
   return probes <= 1 ? probes * once : 1 - (1 - once) ** probes;
 }
 
-/** The wrong answers of the map of so many rows, between two that are known. */
+/** The expected wrong answers for a number of rows, interpolated between known sizes. */
 function expectedAt(sizes: readonly MapOutlook[], rows: number): number {
   const above = sizes.findIndex((size) => size.rows >= rows);
   if (above <= 0) return sizes[Math.max(0, above)].expectedFalsePositives;

@@ -11,13 +11,13 @@ import {
   type WritePackedOptions,
 } from "./write-packed.ts";
 
-/** The share of the bytes that may stay unused. */
+/** The fraction of the bytes that may stay unused. */
 const MAX_SLACK = 0.01;
 const MAX_TRIES = 6;
 const MAX_ESTIMATES = 3;
 const MAX_WIDTH = 255;
 
-/** A packed map that is complete, and not yet written. */
+/** A complete packed map in memory. */
 export interface PackedFile {
   readonly bytes: Uint8Array;
   readonly layout: PackedLayout;
@@ -26,11 +26,11 @@ export interface PackedFile {
 export interface PackWithinOptions extends WritePackedOptions {
   readonly info: PackedInfo;
   readonly prospect: Prospect;
-  /** Whether the bits of a row are given. */
+  /** Whether the bits per row are fixed by the caller. */
   readonly isFixed: boolean;
 }
 
-/** Packs the names of a map, again and again until the file is nearly as large as it may be. */
+/** Packs the names of a map repeatedly until the file nearly fills the allowed size. */
 export async function packWithin(map: ScannedMap, options: PackWithinOptions): Promise<PackedFile> {
   const { prospect, isFixed, signal } = options;
   const { profiles } = map;
@@ -41,10 +41,10 @@ export async function packWithin(map: ScannedMap, options: PackWithinOptions): P
       : tableLayout(profiles, width, fingerprintBits, hasDescriptors);
   let width = Math.round(8 * prospect.bits);
   const isSized = !isFixed && maxBytes < Infinity;
-  // To build is most of the work, so the size is estimated first.
+  // Building is most of the work, so the size is estimated first.
   if (isSized) width = fittingWidth(map, width, layoutWith, prospect);
   let best: PackedFile | undefined;
-  // Without a table and without bits, every lookup would find something.
+  // Without a table and without bits, every lookup would be a hit.
   let [fitting, tooLarge] = [fingerprintBits === 0 ? 0 : -1, MAX_WIDTH + 1];
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const layout = layoutWith(width);
@@ -65,7 +65,7 @@ export async function packWithin(map: ScannedMap, options: PackWithinOptions): P
     width = isBetween ? next : (fitting + tooLarge) >> 1;
   }
   if (best !== undefined) return best;
-  // Without a table, all rows would have the bits that rows of hosts with voids have.
+  // Without a table, all rows would need the bits of rows of hosts with voids.
   if (fingerprintBits !== 0 && map.names.counts[NAME.void] === 0) {
     // It is smallest without a table.
     return packWithin(map, { ...options, prospect: { ...prospect, fingerprintBits: 0 } });
@@ -74,8 +74,8 @@ export async function packWithin(map: ScannedMap, options: PackWithinOptions): P
 }
 
 /**
- * The largest width of which the file is about as small as it may be. If it turns out too large, the next smaller
- * one is built; a smaller one at first would have to be followed by this one.
+ * The largest width for which the file is estimated to fit. If it turns out too large, the next smaller one is built;
+ * starting smaller would need a second build to check the larger one.
  */
 function fittingWidth(
   map: ScannedMap,
@@ -94,7 +94,7 @@ function fittingWidth(
   return found;
 }
 
-/** What one more eighth of a bit for every row takes. */
+/** The bytes taken by another eighth of a bit per row. */
 function bytesOfAnEighth(map: ScannedMap, layout: PackedLayout): number {
   return Math.max((countRows(map, layout) * SLOTS_PER_NAME) / 64, 1e-9);
 }

@@ -6,10 +6,10 @@ import type { HostProfiles } from "./host-profiles.ts";
 import { NameLog } from "./name-log.ts";
 import { NameScan } from "./name-scan.ts";
 
-/** What is packed of a map. */
+/** The parts of a map to pack. */
 export interface ScannedMap {
   readonly headers: UkvsHeaders;
-  /** Whether pages have their queries. */
+  /** Whether names of pages include queries. */
   readonly queries: boolean;
   /** Rows of the map. */
   readonly rows: number;
@@ -20,21 +20,21 @@ export interface ScannedMap {
 export interface ScanOptions {
   /** Named in errors. */
   readonly source: string;
-  /** About how many bytes the map has. */
+  /** Approximate size of the map. */
   readonly bytes: number;
   /** Names beyond this go to a spill store. */
   readonly memoryBytes: number;
   readonly newSpill: () => SpillStore;
 }
 
-/** Bytes of a row, about; and names that are dealt out together, with their limit. */
+/** Approximate bytes of a row; names per partition, and their limit. */
 const ROW_BYTES = 64;
 const PARTITION_NAMES = 2 ** 17;
 const MAX_PARTITION_BITS = 8;
 
 /**
- * Reads a map sorted by bytes; twice where it has voids of domains that are not given: which hosts are in such a
- * domain is known when all of these are.
+ * Reads a map sorted by bytes; twice if it has voids of domains that were not passed: the hosts in such domains are
+ * known only after all of these voids.
  *
  * @throws as feedRows
  */

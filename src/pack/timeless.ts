@@ -7,7 +7,7 @@ import { LastKey } from "../ukvs/record.ts";
 
 const ROW_END = new TextEncoder().encode(" 1\n");
 
-/** A map with times as one without: a row for each SURT of which something is held at any time. */
+/** Converts a map with datetimes to one without: a row for each SURT that is held at any time. */
 export async function* withoutTimes(
   chunks: AsyncIterable<Uint8Array>,
   source: string,

@@ -11,22 +11,22 @@ import type { PackedLayout } from "./layout.ts";
 import { kindOfName, NAME, NAME_WORDS, type NameLog } from "./name-log.ts";
 import type { ScannedMap } from "./scan-map.ts";
 
-/** What goes into the header besides what follows from the names. */
+/** Parts of the header that do not follow from the names. */
 export interface PackedInfo {
   readonly headers: readonly Header[];
   readonly sourceRows: number;
-  /** The digest of the map that is packed, in hexadecimal. */
+  /** The digest of the text map, in hexadecimal. */
   readonly sha256?: string | undefined;
 }
 
 export interface WritePackedOptions {
-  /** Notified of the share of the filters that was built since the last call. */
+  /** Called with the fraction of the filters built since the last call. */
   readonly onBuilt?: ((share: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes a packed map. Every shard is asked for all of its names where it is built.
+ * Writes a packed map. Every shard is verified by looking up all of its names.
  *
  * Reads the names of the map twice. Holds the file twice, and the names of two partitions.
  */
@@ -88,7 +88,7 @@ export async function packNames(
   return joinBytes([head, ...data]);
 }
 
-/** The hashes of all voids, both halves of each; sorted by the low half, then by the other. */
+/** The hashes of all voids, low and high half of each; sorted by the low half, then by the high half. */
 function voidsOf(names: NameLog): Uint32Array {
   const hashes: bigint[] = [];
   const partitions = names.counts[NAME.void] === 0 ? 0 : names.partitions;
@@ -106,7 +106,7 @@ function voidsOf(names: NameLog): Uint32Array {
   );
 }
 
-/** Which names are rows, and of how many bits: home pages, `/*` and `com,cnn,*` are, where no descriptor says so. */
+/** The widths of names that are rows. Home pages, `/*` and `com,cnn,*` are rows unless a descriptor has them. */
 function rowWidths({ descriptors, descriptorOf, fingerprintBits }: PackedLayout): NameWidths {
   const widths = (flag: number): Uint8Array => {
     const ofDescriptors = descriptors.map((one) => {
@@ -124,15 +124,15 @@ function rowWidths({ descriptors, descriptorOf, fingerprintBits }: PackedLayout)
 }
 
 /**
- * Checks that the descriptor of every host leads to all of its rows.
+ * Checks that the descriptor of every host covers all of its rows.
  *
- * @throws Error where a layout is wrong
+ * @throws Error if a layout is wrong
  */
 function checkDescriptors(profiles: HostProfiles, layout: PackedLayout): void {
   for (let host = 0; host < profiles.count; host++) {
     const { exact, wildcards, flags } = layout.descriptors[layout.descriptorOf[host]];
     const [masks, own] = [profiles.masks[host], profiles.flags[host]];
-    // What a descriptor says is true of the host, and all of a host has no other rows.
+    // The flags of a descriptor must be true of the host; a host held as a whole has no other rows.
     const isTrue = (flags & ~own & (FLAG.home | FLAG.all)) === 0;
     const isAll = (flags & FLAG.all) !== 0;
     const home = (own & ~flags & FLAG.home) === 0 ? 0 : 1;
@@ -146,7 +146,7 @@ function checkDescriptors(profiles: HostProfiles, layout: PackedLayout): void {
   }
 }
 
-/** The table of hosts: the number of the descriptor of each. */
+/** The table of hosts: the descriptor number of each. */
 function hostFilter(profiles: HostProfiles, layout: PackedLayout): FilterWriter {
   const { count, low, high } = profiles;
   const filter = new FilterWriter("hosts", count, tableBitsOf(layout), layout.fingerprintBits);
@@ -164,20 +164,20 @@ function tableBitsOf({ fingerprintBits, descriptorBits }: PackedLayout): number 
   return fingerprintBits === 0 ? 0 : fingerprintBits + descriptorBits;
 }
 
-/** Bytes of a void in the head; of a header, about. */
+/** Bytes of a void in the head; approximate bytes of the header. */
 export const VOID_BYTES = 8;
 const ESTIMATED_HEAD_BYTES = 800;
-/** Slots for each name, as measured. */
+/** Slots per name, as measured. */
 export const SLOTS_PER_NAME = 1.03;
 
-/** About how many bytes names take in a filter, for planning. */
+/** Estimates the size of a filter, for planning. */
 export function filterBytes(names: number, bits: number): number {
   if (names === 0 || bits === 0) return 0;
   const shards = Math.max(1, Math.round(names / SHARD_NAMES));
   return (names * SLOTS_PER_NAME + 48 * shards) * (bits / 8) + 16 * shards;
 }
 
-/** Names in the filters of rows: without a table, home pages and hosts that are held as a whole are among them. */
+/** Number of names in the filters of rows; without a table this includes home pages and hosts held as a whole. */
 export function countRows(
   { profiles, names }: ScannedMap,
   { fingerprintBits }: PackedLayout,
@@ -187,7 +187,7 @@ export function countRows(
   return profiles.rowCount + others;
 }
 
-/** About how many bytes a map takes that is laid out so. */
+/** Estimates the size of a map with this layout. */
 export function estimatedBytes({ profiles, names }: ScannedMap, layout: PackedLayout): number {
   const { descriptors, descriptorOf } = layout;
   let [count, eighths] = [0, 0];
