@@ -14,17 +14,16 @@ import { TreeSurvey } from "./tree-survey.ts";
 export interface BudgetCompactionOptions {
   /** Named in errors. */
   readonly source?: string | undefined;
-  /** Lookups that missed, to learn from; those that the map holds count as nothing. */
+  /** Missed lookups to learn from; lookups that the map holds are ignored. */
   readonly misses?: MissList | undefined;
-  /** Whether to write exclusions (rows with 0) where the misses make them pay; true by default. */
+  /** Whether to write exclusions (rows with 0) if the misses justify them; true by default. */
   readonly allowsExclusions?: boolean | undefined;
-  /** Takes what is known of nodes and does not fit in memory. */
+  /** Stores node records that do not fit in memory. */
   readonly spill?: SpillStore | undefined;
 }
 
 /**
- * Makes the map of a given size that is expected to answer the fewest lookups wrongly, and loses
- * nothing that is held.
+ * Compacts a map to a given size with the fewest expected false positives and no false negatives.
  *
  * Reads the map once to {@link survey} it; {@link plan} needs no reading; {@link write} reads it
  * once for every map written. Holds 144 bytes for every folder and host with two rows or more, at
@@ -55,7 +54,7 @@ export class BudgetCompaction {
     this.headers = headers;
     this.prior = estimatePrior(survey);
     const { branches, hasWildcards } = survey;
-    // What a wildcard of the map covers is held, and cannot be told from what is not.
+    // Below a wildcard of the map, held and unheld URIs cannot be distinguished.
     const mayExclude = options.allowsExclusions !== false && !hasWildcards && branches.length > 0;
     this.#exclusions = mayExclude ? new Exclusions(branches) : undefined;
   }
@@ -98,17 +97,16 @@ export class BudgetCompaction {
   }
 
   /**
-   * Plans the map of at most `maxRows` rows. Takes no longer than some forty passes over a table of
-   * the nodes.
+   * Plans a map of at most `maxRows` rows, in at most about forty passes over the table of nodes.
    *
-   * @param allowsExclusions false where it turned out that there must be none.
-   * @throws MM_BUDGET when the map cannot be made so small
+   * @param allowsExclusions false to plan without exclusions.
+   * @throws MM_BUDGET if the map cannot be made this small
    */
   plan(maxRows: number, allowsExclusions = true): Plan {
     return planRollUps(this.#survey, maxRows, allowsExclusions ? this.#exclusions : undefined);
   }
 
-  /** How many lookups of held hosts are expected to miss. */
+  /** The expected number of missed lookups of held hosts. */
   get missesOfHosts(): number {
     return missesOfHosts(this.#survey, this.prior);
   }
@@ -118,13 +116,13 @@ export class BudgetCompaction {
     return outlooks(this.#survey, this.missesOfHosts);
   }
 
-  /** Writes the map that a plan describes, headers included, without `!size`. */
+  /** Writes the planned map, headers included, without `!size`. */
   async *write(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
     yield headerText(this.headers);
     yield* this.rows(plan);
   }
 
-  /** The rows of the map that a plan describes, in blocks of whole ones. */
+  /** The rows of the planned map, in blocks of whole rows. */
   rows({ chosen, excluded }: Plan): AsyncGenerator<Uint8Array, void, undefined> {
     const blocks = compactBy(new ChosenNodes(chosen), this.#read(), { source: this.#source });
     const misses = this.#misses;
@@ -133,5 +131,5 @@ export class BudgetCompaction {
   }
 }
 
-/** Reads the same map again at every call. */
+/** Reads the same map from the start at every call. */
 export type ReadMap = () => AsyncIterable<Uint8Array>;

@@ -19,28 +19,28 @@ import { ScratchSpill, withTempDir } from "../files/scratch.ts";
 import type { KeyOptions } from "../surt/key.ts";
 import { headOf } from "./compact-files.ts";
 
-/** How large a map may be; the smallest of what is given counts. */
+/** The maximum size of a map; the strictest limit applies. */
 export interface Budget {
   /** Lines, headers included. */
   readonly maxLines?: number | undefined;
   /** Bytes after gzip. */
   readonly maxBytes?: number | undefined;
-  /** Lines for each original; or for each row of the map if `originals` is not known. */
+  /** Lines per original, or per row of the map if `originals` is unknown. */
   readonly relativeCost?: number | undefined;
   readonly originals?: number | undefined;
 }
 
 export interface BudgetFileOptions {
   readonly budget: Budget;
-  /** A list of lookups that missed, URIs or SURTs, or the log of a MemGator. */
+  /** A list of missed lookups, URIs or SURTs, or a MemGator log. */
   readonly misses?: string | undefined;
-  /** Whose misses to take from a log. */
+  /** The archive whose misses to read from a log. */
   readonly archive?: string | undefined;
   readonly allowsExclusions?: boolean | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
   readonly streams: MapStreams;
-  /** Told how many bytes of the map were read since the last call; it is read twice or more. */
+  /** Called with the bytes of the map read since the last call; it is read at least twice. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
@@ -51,29 +51,29 @@ export interface BudgetFileSummary {
   readonly exclusions: number;
   /** Bytes of the new map, before compression. */
   readonly bytes: number;
-  /** Bytes after gzip, where the budget is in bytes. */
+  /** Bytes after gzip, if the budget is in bytes. */
   readonly gzipBytes: number | undefined;
-  /** What a row is worth, in expected wrong answers. */
+  /** The price of a row, in expected wrong answers. */
   readonly price: number;
   readonly prior: Prior;
-  /** Lines of the misses that were left out, because they are neither URIs nor SURTs. */
+  /** Lines of the misses skipped because they are neither URIs nor SURTs. */
   readonly oddLines: number;
 }
 
-/** The share of a budget in bytes that may stay unused. */
+/** The fraction of a budget in bytes that may stay unused. */
 const MAX_SLACK = 0.02;
 /** Maps made in search of a size in bytes. */
 const MAX_TRIES = 8;
-/** What a first guess takes a row to need after gzip; the tries correct it. */
+/** Initial estimate of the bytes of a row after gzip; later tries correct it. */
 const GUESSED_ROW_BYTES = 16;
-/** Enough to tell a log by its first line. */
+/** Enough to recognize a log by its first line. */
 const LOG_HEAD_BYTES = 64;
 
 /**
- * Makes the map of a given size that is expected to answer the fewest lookups wrongly.
+ * Compacts a map to a given size with the fewest expected false positives.
  *
- * Reads the map twice, and once more for each try where the size is in bytes. What cannot be read
- * twice is first written to a scratch file. Memory: see `BudgetCompaction`.
+ * Reads the map twice, and once more per try if the size is in bytes. Inputs that cannot be read twice
+ * are first written to a scratch file. Memory: see `BudgetCompaction`.
  *
  * @throws as BudgetCompaction, and MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
  */
@@ -121,12 +121,11 @@ export async function compactFileToBudget(
 }
 
 /**
- * Reads the lookups that missed, from a list of URIs or SURTs, or from the log of a MemGator; holds
- * them all.
+ * Reads missed lookups from a list of URIs or SURTs, or from a MemGator log; holds all of them.
  *
- * @param options.archive whose misses to take from the log; needed where it has several archives.
- * @param keys whether they keep their queries, for maps with queries.
- * @throws MM_BAD_INPUT for what is neither, or has no miss; MM_USAGE for an archive that a log lacks
+ * @param options.archive whose misses to read from the log; required if it has several archives.
+ * @param keys whether keys include queries, for maps with queries.
+ * @throws MM_BAD_INPUT for other files, or without misses; MM_USAGE for an archive that the log lacks
  */
 export async function readMisses(
   path: string,
@@ -149,7 +148,7 @@ async function writePlan(
   for await (const block of compaction.rows(plan)) await output.write(block);
 }
 
-/** The rows that the budget leaves, without the headers. */
+/** The number of rows within the budget, without the headers. */
 function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
   const { maxLines = Infinity, relativeCost = Infinity } = budget;
   const { originals = compaction.rowsRead } = budget;
@@ -172,7 +171,7 @@ interface SearchOptions {
   readonly interrupt: Interrupt | undefined;
 }
 
-/** Plans maps until one is at most so large after gzip, and nearly so. */
+/** Plans maps until one nearly fills the budget after gzip. */
 async function largestWithin(
   compaction: BudgetCompaction,
   maxRows: number,
@@ -181,7 +180,7 @@ async function largestWithin(
 ): Promise<SizedPlan> {
   let best: SizedPlan | undefined;
   const least = Math.min(compaction.leastRows, compaction.rowsRead);
-  // The rows known to fit, and known not to.
+  // Numbers of rows known to fit, and known not to.
   let [fits, exceeds] = [least - 1, Math.min(maxRows, compaction.rowsRead) + 1];
   const guess = Math.ceil(maxBytes / GUESSED_ROW_BYTES);
   let rows = Math.min(exceeds - 1, Math.max(least, guess));
@@ -208,7 +207,7 @@ async function largestWithin(
   );
 }
 
-/** Plans a map of so many rows, and writes it to a scratch file to know its size after gzip. */
+/** Plans a map of at most this many rows, and writes it to a scratch file to measure its size after gzip. */
 async function sizedPlan(
   compaction: BudgetCompaction,
   maxRows: number,

@@ -88,7 +88,7 @@ function logLogSlope(points: readonly Point[]): number {
   return variance === 0 ? 0 : -covariance / variance;
 }
 
-/** How many children the nodes of one depth have: a row of the paper's depth table. */
+/** Child counts of the nodes of one depth: a row of the paper's depth table. */
 export interface DepthChildren {
   /** `H3`: hosts of three labels; `P1`: the first path segment. */
   readonly depth: string;
@@ -156,7 +156,7 @@ export class DepthCounter {
     close: () => undefined,
   });
 
-  /** Takes the next key, `bytes[start, end)`; keys of wildcards and the like count as their node. */
+  /** Adds the next key, `bytes[start, end)`; wildcards and the like count as their node. */
   add(bytes: Uint8Array, start: number, end: number): void {
     const shape = keyShape(bytes.subarray(start, end), end - start);
     if (shape.kind === KEY_KIND.opaque || shape.kind === KEY_KIND.spread) return;
@@ -179,7 +179,7 @@ export class DepthCounter {
     }
   }
 
-  /** The table, depths without any node left out. */
+  /** The table, without empty depths. */
   table(): DepthChildren[] {
     const rows: DepthChildren[] = [];
     for (const layer of ["H", "P"] as const) {

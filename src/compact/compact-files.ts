@@ -14,7 +14,7 @@ export interface CompactFileOptions {
   readonly scratch?: string | undefined;
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
-  /** Told how many stored bytes were read since the last call. */
+  /** Called with the stored bytes read since the last call. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 

@@ -17,13 +17,13 @@ import { interruptibleChunks } from "../interruption.ts";
 export interface CompactOptions {
   /** Named in errors. */
   readonly source?: string | undefined;
-  /** Takes undecided output that does not fit in memory. */
+  /** Stores pending output that does not fit in memory. */
   readonly spill?: SpillStore | undefined;
-  /** How much undecided output to hold where there is a spill store; 16 MiB by default. */
+  /** Maximum pending output in memory if there is a spill store; 16 MiB by default. */
   readonly memoryBytes?: number | undefined;
-  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  /** When aborted, compaction fails with MM_INTERRUPTED. */
   readonly signal?: AbortSignal | undefined;
-  /** Told about the run when it has ended. */
+  /** Called at the end. */
   readonly onEnd?: ((summary: CompactSummary) => void) | undefined;
 }
 
@@ -35,17 +35,15 @@ export interface CompactSummary {
 }
 
 /**
- * Makes a map smaller by rolling up sub-trees with many children: the paper's policy.
+ * Compacts a map by rolling up sub-trees with many children: the paper's policy.
  *
- * Needs a map sorted by bytes, reads it once, and gives the smaller map out as it goes. Holds the
- * open nodes of the key tree and what is not decided yet. Every URI present in the map is present
- * in the result.
+ * The map must be sorted by bytes; it is read once, and the result is a stream. Holds the open nodes of
+ * the key tree and pending output. Every URI present in the map is present in the result.
  *
- * The result has no `!size` unless it is empty: it would have to come before rows that are not known
- * yet.
+ * The result has no `!size` unless it is empty: the size is not known before the rows.
  *
- * Rows are written in the form of writers. A map of the authors' tool whose keys are in another order as they
- * are spelled here is refused as not sorted, and must be merged alone first.
+ * Rows are written in canonical form. A map of the authors' tool that is not sorted in canonical spelling
+ * is rejected as not sorted; run `merge` on it first.
  *
  * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
  *   MM_PAGE for one page of several; MM_CUT, MM_EMPTY
@@ -64,11 +62,11 @@ export async function* compactMap(
     hasRows = true;
     yield rows;
   }
-  // A map without a record says that this is meant.
+  // An empty map must state its size to show that it is not truncated.
   if (!hasRows) yield new SizedHead(headers).bytes({ bytes: 0, records: 0 });
 }
 
-/** As {@link compactMap}, by any policy; gives the rows, and `onHead` the headers before them. */
+/** As {@link compactMap}, by any policy; yields the rows, after passing the headers to `onHead`. */
 export async function* compactBy(
   policy: RollUpPolicy,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -97,8 +95,8 @@ export async function* compactBy(
 }
 
 /**
- * Reads a map and feeds its rows to what `begin` gives for its headers. Yields how many were read, after
- * each block and at the end.
+ * Reads a map and feeds its rows to the sink that `begin` returns for its headers. Yields the number of
+ * rows read, after each block and at the end.
  *
  * @throws as MapLines; MM_BAD_HEADER, MM_LIMIT; MM_PAGE for one page of several; at the end MM_CUT for a
  *   map that is shorter than it states, MM_EMPTY for one that holds nothing

@@ -23,19 +23,19 @@ import type { RollUpPolicy } from "./weight-policy.ts";
 export interface CompactorOptions {
   /** The columns of the map; more than one key keeps a sum for each value of the others. */
   readonly fields?: Fields | undefined;
-  /** Takes undecided output that does not fit in memory. */
+  /** Stores pending output that does not fit in memory. */
   readonly spill?: SpillStore | undefined;
   readonly memoryBytes?: number | undefined;
 }
 
-/** More than what a roll-up has besides its key and other values. */
+/** Upper bound on the bytes of a roll-up besides its key and other values. */
 const LINE_ROOM = 64;
-/** Decided output is released when there is at least this much. */
+/** Decided output is released in batches of at least this size. */
 const RELEASE_BYTES = 1 << 18;
 
 /**
- * Rolls up sub-trees of a sorted map in one pass; `RollUps` says which, `Voids` what becomes of
- * exclusions. A page that is plain needs no node of its own unless something below it follows.
+ * Rolls up sub-trees of a sorted map in one pass; `RollUps` chooses them, `Voids` handles exclusions. A
+ * plain page needs no node of its own unless rows below it follow.
  *
  * Needs keys in byte order, each once; those of a map with queries in that of `TreeOrder`. Holds the open
  * nodes and the output that is not decided yet (16 MiB at most where there is a spill store).
@@ -47,16 +47,16 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
   readonly #voids: Voids;
   readonly #walk: TreeWalk<RollUpNode> = new TreeWalk(() => new RollUpNode(), this);
   readonly #rollUps: RollUps;
-  /** That of the key, unless it is a leaf. */
+  /** The shape of the current key, unless it is a leaf. */
   #shape: KeyShape | undefined;
-  /** The row of the leaf that the walk is at: its count, and where it begins in the output. */
+  /** The row of the current leaf: its count, and its position in the output. */
   #leafCount = 0;
   #leafStart = 0;
-  /** Where a roll-up is written before it goes to the output. */
+  /** Buffer for the line of a roll-up. */
   #line = new Uint8Array(0);
-  /** Where the output ends when it is worth looking again for what can be released. */
+  /** The output position at which to try the next release. */
   #nextRelease = RELEASE_BYTES;
-  /** Whether the last row has another SURT than the one before it. */
+  /** Whether the SURT of the last row differs from that of the previous row. */
   #isNewKey = true;
 
   constructor(policy: RollUpPolicy, write: WriteText, options: CompactorOptions = {}) {
@@ -67,7 +67,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     this.#rollUps = new RollUps(policy, this.#walk, this.#output, this.#voids);
   }
 
-  /** Roll-ups written, or swallowed by a larger one. */
+  /** Roll-ups written, or replaced by a larger one. */
   get rollUps(): number {
     return this.#rollUps.count;
   }
@@ -96,7 +96,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     this.#output.release(this.#output.end);
   }
 
-  /** Takes a page with an exact count; false for one that is deeper than the last level. */
+  /** Adds a page with an exact count; false for a page deeper than the last level. */
   #addLeaf({ bytes, start, lineEnd, count }: MapRow): boolean {
     const walk = this.#walk;
     const rollUps = this.#rollUps;
@@ -125,7 +125,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     const { textEnd, layer, parent } = node;
     const { bytes: key, length } = this.#walk.key;
     const isOfQueries = layer === LAYER.query;
-    // The row of the page stands right before its queries, and is rolled up with them.
+    // The row of the page precedes its queries and is rolled up with them.
     const hasPage = isOfQueries && parent?.page !== undefined;
     node.reset(hasPage ? parent.headStart : this.#output.end);
     node.cutoff = this.#policy.cutoff(node, key);
@@ -152,7 +152,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     this.#rollUps.resume(node);
   }
 
-  /** Passes the sum of a node on, and writes it if it is rolled up. */
+  /** Adds the sum of a node to its parent, and writes it if the node is rolled up. */
   close(node: RollUpNode): void {
     if (node.layer === LAYER.query) this.#countPage(node);
     else if (node.page !== undefined && !node.isPageCounted) node.totals.addTotals(node.page);
@@ -184,7 +184,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     parent.isPageCounted = true;
   }
 
-  /** Writes a roll-up that is but a number of mementos. */
+  /** Writes a roll-up whose sum is a plain number of mementos. */
   #writePlain({ textEnd, layer, count }: RollUpNode): void {
     const room = textEnd + LINE_ROOM + 2 * this.#fields.values.length;
     if (this.#line.length < room) this.#line = new Uint8Array(2 * room);
@@ -209,7 +209,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     key.set(this.#walk.key.bytes.subarray(0, textEnd));
     key.set(ending, textEnd);
     const lines = totals.lines(key, this.#fields.values.length);
-    // Exclusions below the node that stayed may come before its row.
+    // Remaining exclusions below the node may sort before its row.
     if (hasVoids && childrenStart !== undefined) {
       output.forEachLine(childrenStart, output.end, (line) => lines.push(line.slice()));
       output.truncate(childrenStart);
@@ -273,7 +273,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     } else {
       node.totals.addRow(row);
     }
-    // What is deeper than the last level counts row by row as a child of that level.
+    // Every row deeper than the last level counts as a child of that level.
     const isDeep = node.layer === LAYER.path && node.depth >= this.#policy.maxPathDepth;
     if (isDeep && kind === KEY_KIND.page && !node.isPresent) rollUps.addRowAsChild(node);
     rollUps.markPresent(node);
@@ -282,12 +282,12 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     rollUps.addBelow(node);
   }
 
-  /** Releases the output before the lowest node that may still be rolled up, if that is much. */
+  /** Releases the output before the lowest node that may still be rolled up, if there is enough of it. */
   #releaseSome(): void {
     const { start, end } = this.#output;
     const { decidedEnd } = this.#rollUps;
     const decided = this.#walk.isAtLeaf ? Math.min(decidedEnd, this.#leafStart) : decidedEnd;
-    // Moving what is left to the front must not cost more than what is gained.
+    // Moving the rest to the front must not cost more than the release gains.
     if (decided - start >= (end - start) / 2) {
       this.#output.release(decided);
       this.#voids.release(decided);

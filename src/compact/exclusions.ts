@@ -2,7 +2,7 @@ import { COMMA, compareRanges, joinBytes, LF, SLASH, SPACE, STAR } from "../byte
 import { keyEnd } from "../ukvs/row.ts";
 import type { MissList } from "./misses.ts";
 
-/** A branch of the key tree that holds nothing but was asked for: what an exclusion could say. */
+/** A branch of the key tree that holds nothing but was looked up: a candidate for an exclusion. */
 export interface Branch {
   /** The branch is the first `textLength` bytes of this miss. */
   readonly miss: number;
@@ -14,7 +14,7 @@ export interface Branch {
   readonly isHost: boolean;
 }
 
-/** A branch, and the record of the deepest node above that has one. */
+/** A branch, and the record of its deepest ancestor that has one. */
 export interface RecordedBranch extends Branch {
   readonly record: number;
 }
@@ -23,14 +23,14 @@ export interface RecordedBranch extends Branch {
 const POOLS = 32;
 
 /**
- * Which branches that hold nothing are worth a row that says so.
+ * Chooses the empty branches that are worth an exclusion row.
  *
- * A branch that was asked c times is expected to be asked c · r times again, where r is how often
- * branches with as many misses in the earlier half of the log were asked in the later half, as a
- * ratio. An exclusion is worth its row where that is more than the price of a row.
+ * A branch that was looked up c times is expected to be looked up c · r times again, where r is the ratio
+ * of lookups in the later half of the log to those in the earlier half, over branches with similar counts.
+ * An exclusion is worth its row if that exceeds the price of a row.
  *
- * The expectation is not set against the cost of a roll-up: it must pay by itself. What is excluded
- * for this year's folder says nothing of next year's, and the roll-up would stay.
+ * Exclusions do not offset the cost of a roll-up: an exclusion for this year's folder does not cover next
+ * year's, while the roll-up would stay.
  */
 export class Exclusions {
   readonly #branches: readonly RecordedBranch[];
@@ -45,14 +45,14 @@ export class Exclusions {
     this.#expected = Float64Array.from(branches, ({ misses }) => misses * ratios[poolOf(misses)]);
   }
 
-  /** Starts again at a price of a row: from the first record, or behind the last one. */
+  /** Restarts with a price of a row: from the first record, or after the last one. */
   rewind(price: number, isBackwards: boolean = false): this {
     this.#next = isBackwards ? this.#branches.length : 0;
     this.#price = price;
     return this;
   }
 
-  /** The exclusions worth their row at this record; records must be asked for in order. */
+  /** The number of exclusions worth their row at this record; call it in record order. */
   countOf(record: number): number {
     const branches = this.#branches;
     let found = 0;
@@ -63,7 +63,7 @@ export class Exclusions {
     return found;
   }
 
-  /** The branches worth their row at this record, the last one first; records must be asked for backwards. */
+  /** The branches worth their row at this record, the last one first; call it in reverse record order. */
   listOf(record: number): number[] {
     const branches = this.#branches;
     const list: number[] = [];
@@ -75,7 +75,7 @@ export class Exclusions {
   }
 }
 
-/** How many of the misses of a branch come again, by pool; an empty pool is taken for the one below. */
+/** The ratio of misses that recur, by pool; an empty pool has the ratio of the one below. */
 function returnRatios(branches: readonly Branch[]): Float64Array {
   const early = new Float64Array(POOLS);
   const late = new Float64Array(POOLS);
@@ -87,7 +87,7 @@ function returnRatios(branches: readonly Branch[]): Float64Array {
   }
   const ratios = new Float64Array(POOLS);
   for (let pool = 0; pool < POOLS; pool++) {
-    // One miss that did not come again is added, so that a pool of few branches promises less.
+    // One miss that did not recur is added, so that small pools are estimated conservatively.
     const isEmpty = early[pool] === 0 && pool > 0;
     ratios[pool] = isEmpty ? ratios[pool - 1] : late[pool] / (early[pool] + 1);
   }
@@ -111,8 +111,8 @@ export function exclusionRows(branches: readonly Branch[], misses: MissList): Ui
 }
 
 /**
- * Puts rows into a map, in byte order, as its blocks of whole lines go by. A row whose key the map has is
- * left out.
+ * Inserts rows into the blocks of whole lines of a map, in byte order. Rows whose key is in the map are
+ * skipped.
  *
  * @param rows in byte order, each with its line end.
  */
@@ -136,7 +136,7 @@ export async function* withRows(
   if (next < rows.length) yield joinBytes(rows.slice(next));
 }
 
-/** Where the first line at or behind `from` begins whose key is not before that of a row; by halving. */
+/** The offset of the first line from `from` on whose key is not less than that of a row, by binary search. */
 function placeOf(row: Uint8Array, block: Uint8Array, from: number): number {
   let [low, high] = [from, block.length];
   while (low < high) {

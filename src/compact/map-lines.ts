@@ -36,52 +36,52 @@ import { rejectOrder } from "../ukvs/key-tree.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A row in the form that writers produce. */
+/** A row in canonical form. */
 export interface MapRow {
   /** The line with its end is `bytes[start, lineEnd)`, its key `bytes[start, keyEnd)`. */
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly keyEnd: number;
   readonly lineEnd: number;
-  /** How many bytes the key has in common with that of the row before; -1 where that is not known. */
+  /** Length of the prefix shared with the key of the previous row; -1 if unknown. */
   readonly shared: number;
   /**
-   * How many mementos the row has, if it is a page without a query (or a key that is opaque) and that
-   * number alone; or else 0.
+   * The number of mementos, if the row is a page without a query (or an opaque key) and has only this
+   * number; else 0.
    */
   readonly count: number;
-  /** Behind the last key column; the same as `keyEnd` where the key is the only one. */
+  /** End of the last key column; equals `keyEnd` if there is only one. */
   readonly tupleEnd: number;
-  /** The frequency that counts, which need not be in the line. */
+  /** The effective frequency, which need not be in the line. */
   readonly frequencyStart: number;
   readonly frequencyEnd: number;
-  /** What its JSON block holds of times of their own, where rows have a datetime. */
+  /** Frequencies of single periods in the JSON block, if rows have a datetime. */
   readonly parts?: readonly RowPart[] | undefined;
-  /** The key as the map spells it, where that is otherwise. */
+  /** The key as spelled in the map, if that differs. */
   readonly respelledFrom?: string | undefined;
 }
 
-/** What a row holds of a time: the key columns behind the SURT for that time, and how much. */
+/** The frequency of a row in a period, and the key columns after the SURT for it. */
 interface RowPart {
   readonly moreKeys: string;
   readonly frequency: Frequency;
 }
 
-/** What rows are fed to. */
+/** Receives rows. */
 export interface RowSink {
   /**
    * The row is valid during the call.
    *
-   * @throws MM_NOT_SORTED for a key that is not behind the last one.
+   * @throws MM_NOT_SORTED for a key that does not sort after the last one.
    */
   add(row: MapRow): void;
 }
 
 /**
- * Puts a row of a map into the form that writers produce.
+ * Converts a row of a map to canonical form.
  *
- * The frequency that counts is that of the row. Where that is 0 and the JSON block holds something of
- * some time, it is the sum of the block: such a row is present.
+ * Its frequency is that of the row, or, if that is 0, the sum of the JSON block: a row with mementos in
+ * some period is present.
  *
  * @throws MM_BAD_LINE, MM_BAD_FREQUENCY
  */
@@ -114,7 +114,7 @@ function canonicalRow(bytes: Uint8Array, { start, end }: Row, fields: Fields): M
   };
 }
 
-/** The sum of what a JSON block holds of some time; undefined where that is nothing. */
+/** The sum of the periods in a JSON block; undefined if there are no mementos. */
 export function heldAtTimes(record: Pick<UkvsRecord, "json">): Frequency | undefined {
   const held = heldParts(record).map(({ frequency }) => frequency);
   return held.length === 0 ? undefined : held.reduce(addFrequencies);
@@ -137,7 +137,7 @@ function partsOf(record: UkvsRecord, fields: Fields): RowPart[] | undefined {
   }));
 }
 
-/** A line that is in the form of writers already, as nearly all are. One object is used for all. */
+/** A line that is already in canonical form, as nearly all are. One object is reused for all. */
 class PlainRow implements MapRow {
   bytes: Uint8Array = new Uint8Array(0);
   start = 0;
@@ -151,22 +151,22 @@ class PlainRow implements MapRow {
   readonly parts = undefined;
   readonly respelledFrom = undefined;
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** Whether the row before is in these bytes, and its key has no query. */
+  /** Whether the previous row is in these bytes and its key has no query. */
   #hasBefore = false;
 
-  /** Begins with other lines. */
+  /** Starts a new block of lines. */
   begin(bytes: Uint8Array): void {
-    // Never a Buffer: all code that looks at bytes sees one type of array.
+    // Never a Buffer: code that reads bytes is faster if it sees only one type of array.
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#hasBefore = false;
   }
 
   /**
-   * Reads the line that begins at `start`, with this many key columns; false for one that needs a closer
-   * look. What the key has in common with the one before is not looked at twice.
+   * Reads the line that begins at `start`, with this many key columns; false for a line that must be
+   * parsed in full. The prefix shared with the previous key is not checked again.
    *
-   * @param end behind a line feed, at or behind that of the line.
+   * @param end the end of this line or of a later one, after its line feed.
    */
   read(start: number, end: number, keyColumns: number): boolean {
     const { bytes } = this;
@@ -180,7 +180,7 @@ class PlainRow implements MapRow {
     while (bytes[at] === QUESTION) at = plainEnd(bytes, at + 1);
     const isWildcard = bytes[at] === STAR && (bytes[at - 1] === SLASH || bytes[at - 1] === COMMA);
     if (isWildcard) at++;
-    // A home page without its slash is an older spelling.
+    // A home page without a slash is an older spelling.
     if (bytes[at] !== SPACE || at === start || bytes[at - 1] === CLOSE_PAREN) return false;
     this.start = start;
     this.keyEnd = this.tupleEnd = at;
@@ -203,7 +203,7 @@ class PlainRow implements MapRow {
     return true;
   }
 
-  /** How much of a key stands at `at`: four bytes at a time, because most of it does. */
+  /** Length of the prefix shared with the previous key, compared four bytes at a time. */
   #sharedWith(at: number, end: number): number {
     const { bytes, start, keyEnd } = this;
     const view = this.#view;
@@ -223,7 +223,7 @@ const SAFE_DIGITS = 15;
 
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (isPlain(byte) ? 1 : 0));
 
-/** Where a key or column ends whose bytes need no closer look. */
+/** The end of a key or column of plain bytes. */
 function plainEnd(bytes: Uint8Array, start: number): number {
   let at = start;
   while (PLAIN[bytes[at]] === 1) at++;
@@ -239,8 +239,7 @@ function startsPlain(byte: number): boolean {
 }
 
 /**
- * Feeds the rows of a map, without its headers, to a compactor or a survey, in the form that writers
- * produce.
+ * Feeds the rows of a map, without its headers, to a compactor or a survey, in canonical form.
  */
 export class MapLines {
   readonly #sink: RowSink;
@@ -249,16 +248,16 @@ export class MapLines {
   readonly #firstLine: number;
   readonly #row = new Row();
   readonly #plainRow = new PlainRow();
-  /** All key columns of the last row, where there are several; the sink looks at the first only. */
+  /** All key columns of the last row, if there are several; the sink checks only the first. */
   readonly #lastKeys: LastKey | undefined;
   #lastSpelling: string | undefined;
   /** Lines read so far. */
   lines = 0;
-  /** Rows taken. */
+  /** Rows fed so far. */
   rows = 0;
 
   /**
-   * @param firstLine where in the source the first row is.
+   * @param firstLine the line number of the first row.
    * @throws MM_BAD_INPUT if the first key is not a SURT, or the first value not a frequency.
    */
   constructor(sink: RowSink, fields: Fields, source: string, firstLine: number) {
@@ -272,7 +271,7 @@ export class MapLines {
   }
 
   /**
-   * Takes the lines of `bytes`, which must be whole ones; the last may lack its end.
+   * Reads the lines of `bytes`, which must be whole; the last may lack its line feed.
    *
    * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, MM_NOT_SORTED, with the place.
    */
@@ -306,7 +305,7 @@ export class MapLines {
     const last = this.#lastKeys;
     if (last !== undefined) {
       const key = bytes.subarray(start, keyEnd);
-      // Under two spellings, what one row says of a time may be held by the other.
+      // If a key has two spellings, a period of one row may overlap the other row.
       const isInDoubt =
         respelledFrom !== this.#lastSpelling && last.text().startsWith(`${decoder.decode(key)} `);
       if (isInDoubt) rejectOrder(0, key, last.text());

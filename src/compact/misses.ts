@@ -16,22 +16,25 @@ import { Key } from "../surt/lookup-key.ts";
 import { QUERY_MARK } from "../ukvs/key-tree.ts";
 import { queryMarkAt } from "./tree-order.ts";
 
-/** Where keys begin is kept in 32 bits. */
+/** Offsets of keys have 32 bits. */
 const MAX_BYTES = 2 ** 32 - 1;
 
-/** The keys of missed lookups in the order they came. */
+/** The keys of missed lookups in log order. */
 export class MissLog {
   count = 0;
   /** The keys, one after the other; key `id` is `bytes[starts[id], starts[id + 1])`. */
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
   starts: Uint32Array = new Uint32Array(1 << 10);
 
-  /** @throws MM_LIMIT when the keys come to 4 GiB */
+  /** @throws MM_LIMIT if the keys exceed 4 GiB */
   add(source: Uint8Array, start: number, end: number): void {
     const at = this.starts[this.count];
     const length = at + end - start;
     if (length > MAX_BYTES) {
-      throw new MementoMapError("MM_LIMIT", "the misses come to 4 GiB of keys; give fewer of them");
+      throw new MementoMapError(
+        "MM_LIMIT",
+        "the keys of the misses exceed 4 GiB; use a shorter list",
+      );
     }
     this.bytes = withRoom(this.bytes, length);
     copyRange(source, start, end, this.bytes, at);
@@ -51,10 +54,10 @@ export class MissLog {
 }
 
 /**
- * Lookups that an archive could not answer, as sorted keys.
+ * Missed lookups of an archive, as sorted keys.
  *
- * Holds all of them: their bytes and 9 bytes each. Every key counts once, however often it was
- * asked: what is asked again soon tells little of what other pages will be asked for.
+ * Holds all of them: their bytes and 9 bytes each. Every key counts once, regardless of how often it was
+ * looked up: repetitions say little about future lookups of other pages.
  */
 export class MissList {
   readonly count: number;
@@ -64,7 +67,7 @@ export class MissList {
   readonly starts: Uint32Array;
   /** Whether the key was first seen in the later half of the log. */
   readonly isLate: Uint8Array;
-  /** Lines of the log that were left out, because they are neither URIs nor SURTs. */
+  /** Lines of the log skipped because they are neither URIs nor SURTs. */
   readonly oddLines: number;
 
   /** @param log the keys in the order of the log. */
@@ -87,7 +90,7 @@ export class MissList {
   }
 }
 
-/** Where in a log each key is first, in the order of the keys. */
+/** The first occurrence of each key in a log, in key order. */
 function firstOfEach(log: MissLog): Uint32Array {
   const ids = Uint32Array.from({ length: log.count }, (_, id) => id);
   sortKeys(ids, log.bytes, log.starts);
@@ -103,11 +106,11 @@ function firstOfEach(log: MissLog): Uint32Array {
 }
 
 /**
- * Reads a list of lookups that missed, URIs or SURTs, in the order they came; `lookup-list.ts` says
- * what it looks like. Holds all keys; with queries, as the key tree has them (`tree-order.ts`).
+ * Reads a list of missed lookups, URIs or SURTs, in log order; see `lookup-list.ts` for the format. Holds
+ * all keys; with queries, in the order of the key tree (`tree-order.ts`).
  *
- * @throws MM_BAD_INPUT for what is not such a list, MM_LIMIT for a line that is too long, or keys of
- *   4 GiB
+ * @throws MM_BAD_INPUT if it is not such a list, MM_LIMIT for a line that is too long, or over 4 GiB of
+ *   keys
  */
 export async function readMissList(
   chunks: AsyncIterable<Uint8Array>,
@@ -131,7 +134,7 @@ export async function readMissList(
   return new MissList(log, list.skippedLines);
 }
 
-/** Whether there is a `)` before any slash, query and fragment, and a slash or nothing behind it. */
+/** Whether there is a `)` before any slash, query and fragment, followed by a slash or the end. */
 function isSurt(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;
   while (at < end && bytes[at] !== SLASH && bytes[at] !== QUESTION && bytes[at] !== HASH) at++;

@@ -3,11 +3,11 @@ import type { SpillStore } from "../files/scratch.ts";
 /** Records of a page. */
 const PAGE_RECORDS = 4096;
 
-/** What is known of a node: where in a page the column of each number begins. */
+/** The fields of a node: the offset of each column in a page. */
 export const FIELD = {
   /**
-   * A number from 1 up that no node open at the same time has: sums over children are kept by it.
-   * Sub-trees may lie within each other's keys (`a)/x`, `a+b)/`, `a,c)/`), so a depth would not do.
+   * A number from 1 up, unique among open nodes, by which sums over children are indexed. A depth would
+   * not be unique, as sub-trees may interleave (`a)/x`, `a+b)/`, `a,c)/`).
    */
   slot: 0,
   /** The slot of its parent; 0 for none. */
@@ -28,15 +28,15 @@ export const FIELD = {
   subdomains: 8 * PAGE_RECORDS,
   /** Missed lookups in the sub-tree. */
   misses: 9 * PAGE_RECORDS,
-  /** Missed lookups that fall on the node itself, or below a child that holds nothing. */
+  /** Missed lookups of the node itself, or below a child that holds nothing. */
   ownMisses: 10 * PAGE_RECORDS,
   /** Missed lookups below children of one row. */
   singleMisses: 11 * PAGE_RECORDS,
   /** For the passes: a sum over the children, expected lookups, rows. */
   scratch: 12 * PAGE_RECORDS,
-  /** Expected missed lookups in the sub-tree: all that a roll-up of the node answers wrongly. */
+  /** Expected missed lookups in the sub-tree: the false positives of a roll-up of the node. */
   missesWithin: 13 * PAGE_RECORDS,
-  /** What a plan decides: a sum of DECISION. */
+  /** The decisions of a plan: a sum of DECISION. */
   decision: 14 * PAGE_RECORDS,
   /** Rows if it is rolled up: one, and the exclusions below. */
   rolledUpRows: 15 * PAGE_RECORDS,
@@ -49,18 +49,17 @@ const PAGE_BYTES = PAGE_NUMBERS * 8;
 const MEMORY_PAGES = 128;
 
 /**
- * Receives a page, which may be changed, and how many records it has; `first` is the number of the first
- * one. The numbers of record `first + at` are at `at` in every column.
+ * Receives a page, which may be modified, and its number of records; `first` is the number of the first
+ * record. The fields of record `first + at` are at `at` in every column.
  */
 type VisitPage = (page: Float64Array, first: number, count: number) => void;
 
 /**
  * The nodes of a key tree that hold at least two rows, children before their parents.
  *
- * A page keeps each number of its records in a column, because most passes need few of them.
- * Only ever read from one end to the other, so that a table too large for memory can stay in a
- * spill store: at most 64 MiB are held where there is one. Read backwards, parents come before
- * their children.
+ * A page stores each field of its records in a column, because most passes need few fields. Pages are only
+ * read sequentially, so that a table too large for memory can stay in a spill store: at most 64 MiB are
+ * held if there is one. Read backwards, parents come before their children.
  */
 export class NodeTable {
   /** Records in the table. */
@@ -69,7 +68,7 @@ export class NodeTable {
   slots = 1;
   readonly #pages: Float64Array[] = [];
   readonly #spill: SpillStore | undefined;
-  /** The page that is in memory only while it is worked on, and its number. */
+  /** The spilled page that is currently loaded, and its number. */
   #window = new Float64Array(0);
   #windowPage = -1;
 
@@ -77,7 +76,7 @@ export class NodeTable {
     this.#spill = spill;
   }
 
-  /** Adds a record of zeros with a slot; returns its page, and where it is in every column of it. */
+  /** Adds a record of zeros with a slot; returns its page, and its offset in every column. */
   push(slot: number): { readonly page: Float64Array; readonly at: number } {
     const page = this.#page(Math.floor(this.size / PAGE_RECORDS));
     const at = this.size++ % PAGE_RECORDS;

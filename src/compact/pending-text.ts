@@ -1,7 +1,7 @@
 import { copyRange, joinBytes, LF, withRoom } from "../bytes/bytes.ts";
 import type { SpillStore } from "../files/scratch.ts";
 
-/** Takes text in order; the bytes are valid only during the call. */
+/** Writes text in order; the bytes are valid only during the call. */
 export type WriteText = (bytes: Uint8Array) => void;
 
 /** Receives text, which is valid only during the call, and the position of its first byte. */
@@ -12,12 +12,11 @@ const MEMORY_BYTES = 1 << 24;
 const WINDOW_BYTES = 1 << 20;
 
 /**
- * Output lines that may still be taken back.
+ * Output lines that may still be removed.
  *
- * A stretch of text with positions counted from the start of all output. New lines go to its end;
- * the end can be cut off, ranges in the middle can be struck out, and the front is released to
- * the sink once it is decided. Holds at most 16 MiB and the longest line;
- * more goes to the spill store, if there is one.
+ * A range of text; positions are counted from the start of all output. New lines are appended; the end
+ * can be truncated, ranges in the middle can be struck out, and the front is released to the sink once it
+ * is decided. Holds at most 16 MiB and the longest line; more goes to the spill store, if there is one.
  */
 export class PendingText {
   readonly #write: WriteText;
@@ -25,7 +24,7 @@ export class PendingText {
   readonly #memoryBytes: number;
   /** Text from here on is pending. */
   #start = 0;
-  /** Text from here on is in the buffer, what is before it in the spill store. */
+  /** Text from here on is in the buffer, earlier text in the spill store. */
   #bufferStart = 0;
   #buffer: Uint8Array<ArrayBuffer>;
   #length = 0;
@@ -39,7 +38,7 @@ export class PendingText {
     this.#buffer = new Uint8Array(Math.min(INITIAL_BYTES, memoryBytes));
   }
 
-  /** The position behind the last byte. */
+  /** The position after the last byte. */
   get end(): number {
     return this.#bufferStart + this.#length;
   }
@@ -65,7 +64,7 @@ export class PendingText {
     this.#buffer = withRoom(this.#buffer, this.#length + size);
   }
 
-  /** Takes back everything from `position` on. */
+  /** Removes everything from `position` on. */
   truncate(position: number): void {
     this.#bufferStart = Math.min(this.#bufferStart, position);
     this.#length = Math.min(this.#length, position - this.#bufferStart);
@@ -74,7 +73,7 @@ export class PendingText {
     if (holes.length > 0 && holes[holes.length - 1] > position) holes[holes.length - 1] = position;
   }
 
-  /** Takes back `[from, to)`; positions behind it stay as they are. */
+  /** Removes `[from, to)`; later positions do not change. */
   strikeOut(from: number, to: number): void {
     if (from >= to) return;
     const holes = this.#holes;
@@ -86,7 +85,7 @@ export class PendingText {
     } else {
       holes.splice(at, 0, from, to);
     }
-    // What follows and now touches is one hole.
+    // Merge with following holes that now touch.
     while (at + 2 < holes.length && holes[at + 2] <= holes[at + 1]) {
       holes[at + 1] = Math.max(holes[at + 1], holes[at + 3]);
       holes.splice(at + 2, 2);
@@ -126,7 +125,7 @@ export class PendingText {
     });
   }
 
-  /** Visits the text of `[from, to)` without holes, piece by piece. */
+  /** Visits the text of `[from, to)` without holes, in chunks. */
   #forEachStretch(from: number, to: number, visit: Visit): void {
     let at = from;
     const holes = this.#holes;

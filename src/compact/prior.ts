@@ -2,13 +2,13 @@ import { LAYER } from "../ukvs/key-tree.ts";
 import { FIELD, type NodeTable } from "./node-table.ts";
 import type { TreeSurvey } from "./tree-survey.ts";
 
-/** Sub-trees up to this size are looked up: most are small, and powers are slow. */
+/** Powers are precomputed for sub-trees up to this size: most are small, and powers are slow. */
 const KNOWN_POWERS = 1024;
 
-/** How many times the lookups of known queries those of unknown ones are taken to be, at most. */
+/** Maximum assumed ratio of lookups of unknown queries to lookups of known ones. */
 const MAX_UNKNOWN_QUERIES = 32;
 
-/** What the content of an archive alone says of lookups, given its exponent of Heaps' law. */
+/** Predicts lookups from the content of an archive alone, given its exponent of Heaps' law. */
 class ContentShares {
   readonly heapsExponent: number;
   readonly #powers: Float64Array;
@@ -23,7 +23,7 @@ class ContentShares {
     return keys < KNOWN_POWERS ? this.#powers[keys] : keys ** this.heapsExponent;
   }
 
-  /** The chance that a lookup which comes to a node asks for an unknown child. */
+  /** The probability that a lookup that reaches a node is for an unknown child. */
   chanceOfNew(page: Float64Array, at: number): number {
     const keys = page[at + FIELD.keys];
     if (page[at + FIELD.layer] !== LAYER.host) {
@@ -36,22 +36,22 @@ class ContentShares {
 }
 
 /**
- * Where misses are known, the content weighs as much at each node as one of them, and between hosts as
- * one in 64 of them all. Strengths that were estimated from the log did no better.
+ * If misses are known, the content weighs as much as one miss at each node, and as 1/64 of all misses
+ * between hosts. Weights estimated from the log were no better.
  */
 const MISSES_FOR_CONTENT = 64;
 
-/** How an archive predicts the lookups that will miss; see docs/algorithms.md. */
+/** The model that predicts missed lookups from an archive; see docs/algorithms.md. */
 export interface Prior {
-  /** β of Heaps' law: n keys are worth n^β independent observations. */
+  /** β of Heaps' law: n keys count as n^β independent observations. */
   readonly heapsExponent: number;
-  /** How many lookups are shared out between hosts by their content alone. */
+  /** Number of lookups distributed between hosts by content alone. */
   readonly betweenHosts: number;
   /** Missed lookups the prior was trained on. */
   readonly misses: number;
 }
 
-/** How many lookups of held hosts will miss, in the unit of misses; call it after {@link estimatePrior}. */
+/** The expected missed lookups of held hosts, in the unit of misses; call it after {@link estimatePrior}. */
 export function missesOfHosts({ table, singleHosts }: TreeSurvey, prior: Prior): number {
   const { heapsExponent, betweenHosts } = prior;
   const shares = new ContentShares(heapsExponent);
@@ -68,7 +68,7 @@ export function missesOfHosts({ table, singleHosts }: TreeSurvey, prior: Prior):
 }
 
 /**
- * Estimates how many lookups will miss at each node, and puts it into the table.
+ * Estimates the missed lookups at each node, and stores them in the table.
  *
  * A lookup that misses is a walk down the key tree that leaves it at some node: it asks for a child
  * there that is not held. Where it goes is estimated from the sizes of the sub-trees, and from
@@ -112,16 +112,16 @@ function sumOverChildren(
 }
 
 /**
- * How many lookups of unknown queries there are for each that the content tells of: those are the
- * lookups of known ones, as those of known hosts are, so that the others come on top.
+ * Expected lookups of unknown queries per lookup predicted by the content, which predicts only lookups of
+ * known queries.
  */
 function unknownPerLookup(layer: number, isNew: number): number {
   return layer === LAYER.query ? Math.min(MAX_UNKNOWN_QUERIES, 1 / (1 - isNew)) : 1;
 }
 
-/** Spreads the lookups of each host over its folders, parents first. */
+/** Distributes the lookups of each host over its folders, parents first. */
 function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
-  // For each slot: what a unit of a child's evidence, and a miss, is worth.
+  // For each slot: the lookups per unit of a child's evidence, and per miss.
   const perEvidence = new Float64Array(table.slots);
   const perMiss = new Float64Array(table.slots);
   table.forEachPageBackwards((page, _, count) => {
@@ -151,8 +151,8 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
 }
 
 /**
- * Adds up the lookups of hosts, and what may be asked of hosts that are not held; then the misses of
- * every sub-tree. Children first.
+ * Adds up the lookups of hosts, including unheld ones, and then the misses of every sub-tree. Children
+ * first.
  */
 function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
   const { betweenHosts, heapsExponent } = prior;

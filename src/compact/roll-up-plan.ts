@@ -4,13 +4,13 @@ import type { Exclusions } from "./exclusions.ts";
 import { FIELD, type NodeTable } from "./node-table.ts";
 import type { TreeSurvey } from "./tree-survey.ts";
 
-/** What to roll up, and what to exclude, to keep a map within a number of rows. */
+/** The roll-ups and exclusions that keep a map within a number of rows. */
 export interface Plan {
   /** The price of a row, in expected wrong answers. */
   readonly price: number;
-  /** Rows of the map that follows from the plan. */
+  /** Rows of the planned map. */
   readonly rows: number;
-  /** Missed lookups that the map is expected to call present, in units of the prior. */
+  /** Expected false positives, in units of the prior. */
   readonly expectedFalsePositives: number;
   /** Names of the nodes to roll up. */
   readonly chosen: readonly number[];
@@ -18,29 +18,29 @@ export interface Plan {
   readonly excluded: readonly number[];
 }
 
-/** What is left to do below a node. */
+/** The task that remains below a node. */
 const STATE = {
-  /** Roll up what is rolled up at the price. */
+  /** Roll up the nodes rolled up at the price. */
   open: 0,
-  /** Roll up what is rolled up below it. */
+  /** Roll up the nodes rolled up below the price. */
   openBelow: 1,
-  /** Roll up every child, or open it where there is room. */
+  /** Roll up every child, or open it if there is room. */
   rolledUp: 2,
   /** Nothing: the node or one above is rolled up. */
   covered: 3,
 } as const;
-/** The share of the rows that may stay unused where any node can be opened. */
+/** The fraction of the rows that may stay unused if any node can be opened. */
 const MAX_SLACK = 0.02;
 
 /**
  * Finds the map of at most `maxRows` rows with the fewest expected false positives.
  *
- * Every node is rolled up or left open, whichever is cheaper at the price of a row; the rows fall as
- * the price grows, and the price is searched. Where many nodes change at the same price, as many of
- * them are left open, in key order, as there is room for.
+ * Every node is rolled up or left open, whichever is cheaper at the price of a row; the number of rows
+ * falls as the price grows, and a binary search finds the price. If many nodes change at the same price,
+ * as many of them as fit are left open, in key order.
  *
- * @param exclusions those that may be written.
- * @throws MM_BUDGET when no map is so small
+ * @param exclusions the candidates.
+ * @throws MM_BUDGET if no map is small enough
  */
 export function planRollUps(
   survey: TreeSurvey,
@@ -73,24 +73,23 @@ export function planRollUps(
   return plan.rows < maxRows * (1 - MAX_SLACK) ? choose(search, true) : plan;
 }
 
-/** The rows that are left when all is rolled up that can be. */
+/** The number of rows if every possible node is rolled up. */
 export function leastRows({ table, fixedRows, topSingles }: TreeSurvey): number {
   return fixedRows + topSingles + solve(table, HIGHEST_PRICE).rows;
 }
 
-/** How large a map is, and what is expected of it. */
+/** The size and expected accuracy of a map. */
 export interface MapOutlook {
   readonly rows: number;
-  /** Missed lookups that it is expected to call present, in units of the prior. */
+  /** Expected false positives, in units of the prior. */
   readonly expectedFalsePositives: number;
 }
 
-/** Prices tried: each is half of the one before. */
+/** Number of prices tried, each half of the previous one. */
 const OUTLOOKS = 32;
 
 /**
- * The cheapest maps at prices from `highest` down, and the map of all rows; each larger than the one
- * before.
+ * The cheapest maps at prices from `highest` down, and the map of all rows, in order of size.
  */
 export function outlooks(survey: TreeSurvey, highest: number): MapOutlook[] {
   const fixed = survey.fixedRows + survey.topSingles;
@@ -115,10 +114,11 @@ interface Search {
 }
 
 /**
- * Collects what both solutions roll up, and of what only the dearer one does as much as must be.
+ * Collects the roll-ups of both solutions, and as few as possible of those only in the solution at the
+ * higher price.
  *
- * A node that cannot be opened as far as the cheaper solution would is opened with all below it
- * rolled up, where there is room; `fillsUp` does so with other nodes too.
+ * A node that cannot be opened as far as at the lower price is opened with all below it rolled up, if
+ * there is room; `fillsUp` does so with other nodes too.
  */
 function choose(search: Search, fillsUp: boolean): Plan {
   const { table, price, maxRows } = search;
@@ -163,19 +163,19 @@ function choose(search: Search, fillsUp: boolean): Plan {
   return { price, rows, expectedFalsePositives, chosen, excluded: excluded.toReversed() };
 }
 
-/** Prices of a row, a little apart: the map is within a budget at one, and not at the other. */
+/** Two nearby prices of a row: the map is within a budget at one, and not at the other. */
 export interface PriceRange {
   readonly within: number;
   readonly beyond: number;
 }
 
-/** Nothing is rolled up at the one, and all that can be at the other. */
+/** Nothing is rolled up at the lower price, and every possible node at the higher one. */
 const LEAST_PRICE = 2 ** -64;
 const HIGHEST_PRICE: number = 2 ** 64;
-/** Prices that differ by no more than this part of them are taken for one. */
+/** Prices that differ by at most this fraction are treated as equal. */
 const PRECISION = 2 ** -30;
 
-/** Finds the price of a row from which on the cheapest map is within a budget, by halving its logarithm. */
+/** Finds the price of a row from which on the cheapest map is within a budget, by bisecting its logarithm. */
 export function searchPrice(isWithin: (price: number) => boolean): PriceRange {
   let [beyond, within] = [LEAST_PRICE, HIGHEST_PRICE];
   while (within > beyond * (1 + PRECISION)) {
@@ -186,14 +186,14 @@ export function searchPrice(isWithin: (price: number) => boolean): PriceRange {
   return { within, beyond };
 }
 
-/** A map, leaving out rows that stay whatever is rolled up. */
+/** A map, not counting rows that never change. */
 export interface Solution {
   readonly rows: number;
-  /** The missed lookups that it is expected to call present. */
+  /** Expected false positives. */
   readonly misses: number;
 }
 
-/** What a record keeps of a solution. */
+/** The decisions of solutions, as stored in a record. */
 const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
 export type Decision = (typeof DECISION)[keyof typeof DECISION];
 
@@ -202,10 +202,10 @@ export type Decision = (typeof DECISION)[keyof typeof DECISION];
  *
  *     best(v) = min(price + fp(v), price · rows(v) + Σ best(children))
  *
- * A decision that is to be kept goes into the records. `below` also leaves the rows of each sub-tree
- * in `scratch`, and `atPrice` those that it has if it is rolled up.
+ * Decisions to be stored go into the records. `below` also stores the rows of each sub-tree in `scratch`,
+ * and `atPrice` its rows if it is rolled up.
  *
- * @param exclusions those worth their row, from the first record on.
+ * @param exclusions rewound to the first record.
  */
 export function solve(
   table: NodeTable,
@@ -213,8 +213,8 @@ export function solve(
   exclusions?: Exclusions,
   decision: Decision = DECISION.none,
 ): Solution {
-  // For each slot, sums over the children that were passed: rows of the cheapest map that have a price,
-  // its misses and its exclusions, and all exclusions worth their row.
+  // For each slot, sums over the children visited so far: rows of the cheapest map that have a price, its
+  // misses and its exclusions, and all exclusions worth their row.
   const column = (): Float64Array => new Float64Array(table.slots);
   const [rows, misses, voids, allVoids] = [column(), column(), column(), column()];
   const keptRows = decision === DECISION.below ? FIELD.scratch : FIELD.rolledUpRows;

@@ -10,15 +10,15 @@ import type { MapRow } from "./map-lines.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-/** For a frequency and the blanks around the columns before it. */
+/** Room for a frequency and the blanks around the columns before it. */
 const ROOM = MAX_FREQUENCY_BYTES + 2;
 
 /**
- * The summed frequency of a sub-tree, by the key columns behind the SURT: one sum where there are
- * none, or else one for each of their values, because `2014` and `2015` must not be mixed.
+ * The summed frequency of a sub-tree, by the key columns after the SURT: one sum if there are none, else
+ * one for each of their values, because `2014` and `2015` must not be mixed.
  */
 export class Totals {
-  /** The sum without such columns, which is the only one in most maps; then the others. */
+  /** The sum without such columns, the only one in most maps. */
   readonly #plain = new FrequencySum();
   #others: Map<string, FrequencySum> | undefined;
 
@@ -31,10 +31,10 @@ export class Totals {
     return this.#plain.isEmpty && this.#others === undefined;
   }
 
-  /** Adds rows with so many mementos, and no key but the SURT. */
+  /** Adds mementos of rows without key columns after the SURT. */
   addCount(mementos: number): void {
     if (mementos === 0) return;
-    // A sum notices what is too large only as a sum.
+    // A sum detects an overflow only while adding.
     if (mementos > Number.MAX_SAFE_INTEGER) this.#plain.addInteger(Number.MAX_SAFE_INTEGER);
     this.#plain.addInteger(mementos);
   }
@@ -44,7 +44,7 @@ export class Totals {
     this.#addParts(row);
   }
 
-  /** Adds a row whose count may include others that are added too: its count is a bound then. */
+  /** Adds a row whose count may overlap other added rows: the sum is then a bound. */
   addOverlappingRow(row: MapRow): void {
     const { bytes, frequencyStart, frequencyEnd } = row;
     const { mementos, originals } = parseFrequency(
@@ -57,7 +57,7 @@ export class Totals {
     this.#addParts(row);
   }
 
-  /** A part may be of a time outside that of its row. */
+  /** The period of a part may be outside that of its row. */
   #addParts({ parts = [] }: MapRow): void {
     for (const { moreKeys, frequency } of parts) this.#sumOf(moreKeys).add(frequency);
   }
@@ -69,8 +69,8 @@ export class Totals {
   }
 
   /**
-   * Adds the sums that others have and these do not: a wildcard counts what is below it at its own
-   * times; of other times it says nothing.
+   * Adds the sums of `other` that are missing here: a wildcard counts the rows below it only for its own
+   * periods.
    */
   addMissing(other: Totals): void {
     for (const [keys, sum] of other.#sums()) {
@@ -80,7 +80,7 @@ export class Totals {
 
   /** The lines of a key with these sums, in byte order. */
   lines(key: Uint8Array, valueColumns: number): Uint8Array[] {
-    // Nothing is known of the values behind the frequency.
+    // The values after the frequency are unknown.
     const ending = encoder.encode(`${" -".repeat(valueColumns - 1)}\n`);
     return this.#sums()
       .filter(([, sum]) => sum.isPresent)
@@ -114,7 +114,7 @@ export class Totals {
   }
 }
 
-/** The key columns behind the SURT. */
+/** The key columns after the SURT. */
 function moreKeysOf({ bytes, keyEnd, tupleEnd }: MapRow): string {
   return keyEnd === tupleEnd ? "" : decoder.decode(bytes.subarray(keyEnd + 1, tupleEnd));
 }

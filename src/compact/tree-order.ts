@@ -18,8 +18,8 @@ import type { WriteText } from "./pending-text.ts";
 import type { RollUpPolicy } from "./weight-policy.ts";
 
 /**
- * Where the query of a key begins, or -1: behind the first `?` of its path. Keys without a host have
- * none here, as they are outside the tree.
+ * The offset of the query of a key, after the first `?` of its path, or -1. Keys without a host are outside
+ * the tree and have no query here.
  */
 export function queryMarkAt(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
@@ -29,23 +29,23 @@ export function queryMarkAt(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Puts the rows of a map with queries into the order of the key tree, in which the queries of a page
- * come right behind it.
+ * Sorts the rows of a map with queries into the order of the key tree, in which the queries of a page
+ * immediately follow it.
  *
- * In byte order they come behind all that is below the page: `/a`, `/a-b`, `/a/b`, `/a0`, `/a?x`. Here
- * the `?` is a byte below all others, `QUERY_MARK`. Holds the rows of a host whose paths begin with the
- * same letters, or those whose paths begin with a digit or a sign.
+ * In byte order they follow everything below the page: `/a`, `/a-b`, `/a/b`, `/a0`, `/a?x`. Here the `?`
+ * is replaced by a byte below all others, `QUERY_MARK`. Holds the rows of a host whose paths begin with
+ * the same letters, or those whose paths begin with a digit or a sign.
  */
 export class TreeOrder implements RowSink {
   readonly #sink: RowSink;
   readonly #fields: Fields;
   readonly #key = new CurrentKey();
-  /** The rows that are held, and how much of the bytes is theirs. */
+  /** The buffered rows, and the bytes used by them. */
   #held: Omit<MapRow, "bytes">[] = [];
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
   #length = 0;
   #hasQueries = false;
-  /** The rows that are held begin with this much of the key. */
+  /** Length of the key prefix shared by all buffered rows. */
   #topEnd = 0;
 
   constructor(sink: RowSink, fields: Fields) {
@@ -69,12 +69,12 @@ export class TreeOrder implements RowSink {
     this.#hold(row);
   }
 
-  /** Feeds what is held. Call it after the last row. */
+  /** Feeds the buffered rows. Call this after the last row. */
   end(): void {
     this.#feed();
   }
 
-  /** Copies a row behind those that are held, and marks its query. */
+  /** Buffers a copy of a row, and marks its query. */
   #hold(row: MapRow): void {
     const { bytes, start } = row;
     const end = Math.max(row.lineEnd, row.frequencyEnd);
@@ -114,12 +114,12 @@ export class TreeOrder implements RowSink {
   }
 }
 
-/** Whether what is held may be followed by this in byte order: a query comes behind it. */
+/** Whether a key that continues like this at `at` may precede queries of the buffered page in byte order. */
 function mayFollow(bytes: Uint8Array, at: number, end: number): boolean {
   return at >= end || bytes[at] <= QUESTION;
 }
 
-/** The end of the shortest page whose queries come behind a key in byte order: `/a` of `/a-b/c`. */
+/** The end of the shortest page whose queries follow a key in byte order: `/a` for `/a-b/c`. */
 function topEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && !(bytes[at] === CLOSE_PAREN && bytes[at + 1] === SLASH)) at++;
@@ -128,7 +128,7 @@ function topEnd(bytes: Uint8Array, start: number, end: number): number {
   return at;
 }
 
-/** Lines of a page's queries that wait for their place. */
+/** Lines of the queries of a page, waiting for their place. */
 interface WaitingLines {
   readonly page: Uint8Array;
   readonly lines: Uint8Array[];
@@ -137,24 +137,24 @@ interface WaitingLines {
 const FLUSH_BYTES = 1 << 16;
 
 /**
- * Puts lines in the order of the key tree back into byte order.
+ * Sorts lines from the order of the key tree back into byte order.
  *
- * Holds the queries of pages that later lines may be below.
+ * Holds the queries of pages while lines below these pages may follow.
  */
 class ByteOrder {
   readonly #write: WriteText;
-  /** The pages above come first, the queries of the last are next. */
+  /** Outermost page first; the queries of the last page are written first. */
   readonly #waiting: WaitingLines[] = [];
   #ready: Uint8Array[] = [];
   #readyBytes = 0;
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of an incomplete line. */
   #cut: Uint8Array = new Uint8Array(0);
 
   constructor(write: WriteText) {
     this.#write = write;
   }
 
-  /** Takes text, which may end within a line. */
+  /** Adds text, which may end within a line. */
   take(text: Uint8Array): void {
     const bytes = this.#cut.length === 0 ? text : joinBytes([this.#cut, text]);
     let at = 0;
@@ -165,7 +165,7 @@ class ByteOrder {
     this.#cut = bytes.slice(at);
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining lines. */
   end(): void {
     while (this.#waiting.length > 0) this.#giveLast();
     this.#flush();
@@ -209,7 +209,7 @@ class ByteOrder {
   }
 }
 
-/** Whether the key `line[0, end)` comes before the queries of a page: it goes on with a lower byte. */
+/** Whether the key `line[0, end)` sorts before the queries of a page: it continues with a lower byte. */
 function isBeforeQueries(line: Uint8Array, end: number, page: Uint8Array): boolean {
   if (end <= page.length) return false;
   for (let i = 0; i < page.length; i++) if (line[i] !== page[i]) return false;
@@ -220,9 +220,9 @@ function isSame(line: Uint8Array, end: number, page: Uint8Array): boolean {
   return end === page.length && compareRanges(line, 0, end, page, 0, end) === 0;
 }
 
-/** What rolls up the rows of a map. */
+/** A compactor of the rows of a map. */
 export interface RowCompactor extends RowSink {
-  /** Roll-ups written, or swallowed by a larger one. */
+  /** Roll-ups written, or replaced by a larger one. */
   readonly rollUps: number;
   /** Releases all output. */
   end(): void;

@@ -14,7 +14,7 @@ import type { Branch, RecordedBranch } from "./exclusions.ts";
 import type { MissList } from "./misses.ts";
 import { FIELD, NodeTable } from "./node-table.ts";
 
-/** An open node of a survey; `FIELD` says what it counts. */
+/** An open node of a survey; see `FIELD` for its counts. */
 export class SurveyNode extends TreeNode<SurveyNode> {
   hasQueries = false;
   rows = 0;
@@ -26,9 +26,9 @@ export class SurveyNode extends TreeNode<SurveyNode> {
   ownMisses = 0;
   singleMisses = 0;
   earlyMisses = 0;
-  /** Some miss in the sub-tree: its key begins with the node's. */
+  /** Any miss in the sub-tree: its key begins with that of the node. */
   miss = 0;
-  /** Branches that hold nothing, waiting for a node above them that gets a record. */
+  /** Empty branches, pending until an ancestor gets a record. */
   branches: Branch[] = [];
 
   reset(): void {
@@ -43,14 +43,14 @@ export class SurveyNode extends TreeNode<SurveyNode> {
     return this.index + 1;
   }
 
-  /** Adds a page or a row below the node that has no node of its own. */
+  /** Adds a page or row without a node of its own. */
   addLeaf(): void {
     this.keys++;
     this.children++;
     this.singles++;
   }
 
-  /** Takes the row of the page above, which a wildcard for any query replaces too. */
+  /** Takes over the row of the page above, which a wildcard for any query replaces too. */
   takePage(page: SurveyNode): void {
     this.rows += page.rows;
     this.keys += page.rows;
@@ -58,13 +58,13 @@ export class SurveyNode extends TreeNode<SurveyNode> {
     page.rows = 0;
   }
 
-  /** Adds misses of queries of a page that has none. */
+  /** Adds misses of queries of a page without queries. */
   absorb(child: SurveyNode): void {
     this.ownMisses += child.misses;
     this.#addMisses(child);
   }
 
-  /** Adds what a child holds. */
+  /** Adds the counts of a child. */
   addChild(child: SurveyNode): void {
     this.keys += child.keys;
     this.children++;
@@ -72,7 +72,7 @@ export class SurveyNode extends TreeNode<SurveyNode> {
     this.#addMisses(child);
   }
 
-  /** The same for a child of one row, which has no record of its own. */
+  /** As `addChild`, for a child of one row, which has no record of its own. */
   addSingle(child: SurveyNode): void {
     this.addChild(child);
     this.singles++;
@@ -80,7 +80,7 @@ export class SurveyNode extends TreeNode<SurveyNode> {
     for (const branch of child.branches) this.branches.push(branch);
   }
 
-  /** Makes a child that holds nothing a branch. */
+  /** Turns a child that holds nothing into a branch. */
   addBranch(child: SurveyNode): void {
     const { miss, textEnd, earlyMisses, misses, layer } = child;
     this.branches.push({
@@ -104,7 +104,7 @@ export class SurveyNode extends TreeNode<SurveyNode> {
 /**
  * Heaps' law of an archive: a host of n keys has about c · n^β distinct children.
  *
- * A least-squares line through the logarithms, one point a host. Holds five sums.
+ * A least-squares line through the logarithms, one point per host. Holds five sums.
  */
 export class HeapsFit {
   /** Hosts that have children. */
@@ -124,7 +124,7 @@ export class HeapsFit {
     this.#xy += x * y;
   }
 
-  /** β, between 0 and 1; 1/2 where all hosts are of one size, so that there is nothing to fit. */
+  /** β, between 0 and 1; 1/2 if all hosts have the same size, so that there is nothing to fit. */
   get exponent(): number {
     const variance = this.hosts * this.#xx - this.#x * this.#x;
     if (!(variance > 1e-9 * this.hosts * this.#xx)) return 0.5;
@@ -134,35 +134,35 @@ export class HeapsFit {
 }
 
 /**
- * Counts what every node of a key tree holds, and which lookups missed there.
+ * Counts the rows and missed lookups of every node of a key tree.
  *
- * Needs rows in byte order, each key once, and those of a map with queries, and their misses, in the
- * order of the tree. Holds the open nodes, and the table of nodes with two
- * rows or more: a node of one row cannot save any by being rolled up.
+ * Needs rows in byte order, each key once; in a map with queries, rows and misses in the order of the
+ * tree. Holds the open nodes, and the table of nodes with two rows or more: rolling up a node of one row
+ * saves nothing.
  */
 export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode> {
   readonly table: NodeTable;
-  /** In the order of their records. */
+  /** In record order. */
   readonly branches: RecordedBranch[] = [];
   readonly heaps: HeapsFit = new HeapsFit();
-  /** Rows that stay whatever is rolled up: exclusions, and keys outside the tree. */
+  /** Rows that are never rolled up: exclusions, and keys outside the tree. */
   fixedRows = 0;
-  /** Rows that say that something is held. */
+  /** Rows that are present. */
   heldRows = 0;
   /** Hosts and top-level domains of one row, which have no record. */
   topSingles = 0;
   singleHosts = 0;
-  /** Whether the map has wildcards that hold something: what they cover cannot be told from it. */
+  /** Whether the map has present wildcards, below which held URIs are unknown. */
   hasWildcards = false;
   readonly #misses: MissList | undefined;
   #nextMiss = 0;
   readonly #walk: TreeWalk<SurveyNode> = new TreeWalk(() => new SurveyNode(), this);
-  /** Whether the walk is at the row before, and not at a miss. */
+  /** Whether the walk is at the previous row, not at a miss. */
   #isAtRow = false;
 
   /**
-   * @param misses lookups that missed; those that are held count as nothing.
-   * @param spill takes records that do not fit in memory.
+   * @param misses missed lookups; those that the map holds are ignored.
+   * @param spill stores records that do not fit in memory.
    */
   constructor(misses?: MissList, spill?: SpillStore) {
     this.table = new NodeTable(spill);
@@ -205,13 +205,13 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode> {
     node.hasQueries = true;
   }
 
-  /** Takes the misses that are left, and closes all nodes. */
+  /** Adds the remaining misses, and closes all nodes. */
   end(): void {
     this.#addMissesBefore();
     this.#walk.end();
   }
 
-  /** Takes the misses before a row, or all; skips one that is the row itself. */
+  /** Adds the misses before a row, or all; skips a miss equal to the row. */
   #addMissesBefore(row?: Uint8Array, start: number = 0, end: number = 0): void {
     const misses = this.#misses;
     if (misses === undefined) return;
@@ -224,7 +224,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode> {
         if (order > 0) break;
         if (order === 0) continue;
       }
-      // The row before may have been written without its slash.
+      // The previous row may be spelled without its slash.
       if (walk.goTo(misses.bytes, from, to) === 0) continue;
       this.#isAtRow = false;
       const { shape } = walk.key;
@@ -250,7 +250,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode> {
     node.rows = node.keys = 1;
   }
 
-  /** Passes on what a node holds, and keeps a record if it may be rolled up. */
+  /** Adds the counts of a node to its parent, and records it if it may be rolled up. */
   close(node: SurveyNode): void {
     const { keys, children, layer, parent } = node;
     if (layer === LAYER.root && children > 0) this.heaps.add(keys, children);
@@ -263,7 +263,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode> {
       if (parent === undefined) this.topSingles++;
       else parent.addSingle(node);
     } else if (node.misses > 0) {
-      // The page of queries that are not held may be held.
+      // The page itself may be held even if its queries are not.
       if (layer === LAYER.query) parent?.absorb(node);
       else parent?.addBranch(node);
     }

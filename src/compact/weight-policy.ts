@@ -1,19 +1,19 @@
 import { MementoMapError } from "../errors.ts";
 import { LAYER, type TreeNode } from "../ukvs/key-tree.ts";
 
-/** The cutoff of a node that is rolled up as soon as there is anything below it. */
+/** The cutoff of a node that is rolled up as soon as it has anything below it. */
 export const CHOSEN = -1;
 
-/** Says which nodes of a key tree are rolled up: those with more children than their cutoff. */
+/** Decides which nodes of a key tree are rolled up: those with more children than their cutoff. */
 export interface RollUpPolicy {
   /** Levels told apart; what is deeper belongs to the last one. */
   readonly maxHostDepth: number;
   readonly maxPathDepth: number;
-  /** The cutoff of a node that was opened just now, below nodes that were passed here before it. */
+  /** The cutoff of a newly opened node; its ancestors were passed before it. */
   cutoff(node: PolicyNode, key: Uint8Array): number;
 }
 
-/** What policies look at. */
+/** The parts of a node that policies use. */
 export type PolicyNode = Pick<TreeNode<never>, "layer" | "depth" | "hashText" | "name">;
 
 /** y = a · x^-k */
@@ -22,9 +22,9 @@ export interface PowerLaw {
   readonly k: number;
 }
 
-/** How far to roll up: the paper's parameters. */
+/** The roll-up parameters of the paper. */
 export interface WeightOptions {
-  /** The smaller, the fewer rows; Infinity rolls nothing up. */
+  /** Smaller weights give fewer rows; Infinity rolls up nothing. */
   readonly hostWeight?: number | undefined;
   readonly pathWeight?: number | undefined;
   /** The mean number of children by depth; see `fit`. */
@@ -35,7 +35,7 @@ export interface WeightOptions {
   readonly maxPathDepth?: number | undefined;
 }
 
-/** What the paper used for most of its maps, and measured for Arquivo.pt. */
+/** The values that the paper used for most maps, and measured for Arquivo.pt. */
 export const WEIGHT_DEFAULTS = {
   hostWeight: 4,
   pathWeight: 2,
@@ -59,7 +59,7 @@ export class WeightPolicy implements RollUpPolicy {
   readonly #hostCutoffs: Float64Array;
   readonly #pathCutoffs: Float64Array;
 
-  /** @throws MM_USAGE for a weight, power or depth that makes no sense. */
+  /** @throws MM_USAGE for an invalid weight, power or depth. */
   constructor(options: WeightOptions = {}) {
     const set = WEIGHT_DEFAULTS;
     this.maxHostDepth = checkedDepth("host", options.maxHostDepth ?? set.maxHostDepth);
