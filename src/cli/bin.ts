@@ -7,7 +7,7 @@ const interrupt = new Interrupt();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
   process.on(name, () => {
     if (interrupt.signal.aborted) {
-      // Asked twice: the work does not let go, so go without it.
+      // Second signal: the command ignored the first, so exit at once.
       interrupt.cleanUp();
       process.exit(ExitCode.interrupted);
     }
@@ -39,5 +39,5 @@ const exitCode = await main(process.argv.slice(2), {
 });
 await drained(process.stdout);
 await drained(process.stderr);
-// Work that was given up on, or a standard input nobody reads, must not hold the process.
+// Abandoned work or an unread standard input must not keep the process alive.
 process.exit(exitCode);

@@ -6,7 +6,7 @@ import { ExitCode, type Io, writeOut } from "./common/io.ts";
 import { didYouMean } from "./common/command-line.ts";
 import { checkSignal, interruption } from "../interruption.ts";
 
-/** Every command by what it does in a few words, in the order of the help text. */
+/** Every command with a short summary, in the order of the help text. */
 export const COMMAND_GROUPS: CommandGroups = {
   "Create a map": {
     generate: "Create a map from index files",
@@ -24,7 +24,7 @@ export const COMMAND_GROUPS: CommandGroups = {
     merge: "Merge maps into one",
     split: "Split a map into pages",
     diff: "Show the differences between two maps",
-    validate: "List the faults of a map or of its publication",
+    validate: "List the problems of a map or of its publication",
     surt: "Show the canonical key (SURT) of URIs",
   },
   "Publish and discover maps": {
@@ -48,7 +48,7 @@ export const COMMAND_GROUPS: CommandGroups = {
   },
 };
 
-/** Commands are loaded only when they are run. */
+/** Commands are loaded on demand. */
 const LOAD: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   generate: () => import("./commands/generate.ts"),
   harvest: () => import("./commands/harvest.ts"),
@@ -79,7 +79,7 @@ const LOAD: Readonly<Record<string, () => Promise<{ readonly command: Command }>
   },
 };
 
-/** A command in the list of all. */
+/** A command in the list of all commands. */
 interface CommandEntry {
   readonly summary: string;
   readonly load: () => Promise<Command>;
@@ -97,10 +97,10 @@ function allCommands(): Promise<(Command & { readonly summary: string })[]> {
 }
 
 /**
- * Runs a command line and says how it ended.
+ * Runs a command line and returns its exit status.
  *
- * Touches nothing but `io`, so tests see what a shell would. When it returns, nothing half-written
- * and no scratch folder is left, whatever the outcome.
+ * Touches nothing but `io`, so tests see what a shell would. Whatever the outcome, partial output and
+ * scratch folders are removed before it returns.
  */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   try {
@@ -141,7 +141,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     : untilInterrupted(() => command.run(rest, io), io.interrupt.signal);
 }
 
-/** Lets go of work that does not notice an interruption by itself. */
+/** Rejects on an interruption, even if the work itself does not notice it. */
 async function untilInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   checkSignal(signal);
   let stop!: () => void;
@@ -182,7 +182,7 @@ function unknownWord(word: string): MementoMapError {
   );
 }
 
-/** A fault we foresaw is one line; one we did not is our bug, so its stack is shown. */
+/** One line for an expected error; the stack for an unexpected one, which is a bug. */
 function errorReport(error: unknown, isJson: boolean): string {
   if (isMementoMapError(error)) {
     if (!isJson) return `mementomap: ${error.describe()}`;
@@ -191,5 +191,5 @@ function errorReport(error: unknown, isJson: boolean): string {
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (isJson) return JSON.stringify({ error: { code: "unforeseen", message: stack } });
-  return `mementomap: this should not have happened, please report it:\n${stack}`;
+  return `mementomap: internal error, please report it:\n${stack}`;
 }

@@ -103,7 +103,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
     await expect.poll(() => service.said()).toMatch(/there is no archive .*nobody/);
     writeFileSync(config, "{");
     service.kill("SIGHUP");
-    await expect.poll(() => service.said()).toContain("this is not JSON");
+    await expect.poll(() => service.said()).toContain("not JSON");
     expect(await asked(1)).toBe("1");
 
     configure({ archives: writeList([three, two]) });

@@ -14,6 +14,6 @@ describe("a file that is named as a map", () => {
   it("comes before the URIs", async () => {
     const { code, stderr } = await runCli(["lookup", "https://a.com/", fileOf("com,a)/ 1\n")]);
     expect(code).toBe(2);
-    expect(stderr).toContain('the map comes first, then URIs, and "https://a.com/" is not a file');
+    expect(stderr).toContain('the first argument must be a map file, not "https://a.com/"');
   });
 });

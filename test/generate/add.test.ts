@@ -23,7 +23,8 @@ function write(folder: string, name: string, content: string | Uint8Array, day: 
   utimesSync(path, seconds, seconds);
 }
 
-const NO_RECORD = "mementomap: warning: the map has no records: nothing was found to count\n";
+const NO_RECORD =
+  "mementomap: warning: the map has no records: the input has no captures to count\n";
 
 describe("generate --add", () => {
   it("gives the same bytes as both indexes together", async () => {

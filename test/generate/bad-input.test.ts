@@ -133,7 +133,7 @@ describe("bad input", () => {
     [
       "generate",
       "com,a)/ 2014 {}\n\ncom,a)/ yesterday {}\n",
-      ':3: expected a datetime of 4 to 17 digits behind the key: "com,a)/ yesterday {}"; --skip-bad leaves such lines out and counts them [MM_BAD_LINE]',
+      ':3: expected a datetime of 4 to 17 digits behind the key: "com,a)/ yesterday {}"; --skip-bad skips and counts such lines [MM_BAD_LINE]',
     ],
   ] as const)("%s: %j", async (command, content, message) => {
     const world = new World();
@@ -190,8 +190,11 @@ describe("bad input", () => {
       '--max-host-depth: expected an integer of at least 1, got "0"',
     ],
     [["compact", "--max-path-depth", "2000"], "the path depth must be 1 to 1000, not 2000"],
-    [["compact", "--host-weight=-1"], '--host-weight: not a number from 0 up: "-1"'],
-    [["compact", "--host-weight", "-1"], '--host-weight: not a number from 0 up: "-1"'],
+    [["compact", "--host-weight=-1"], '--host-weight: expected a number of at least 0, got "-1"'],
+    [
+      ["compact", "--host-weight", "-1"],
+      '--host-weight: expected a number of at least 0, got "-1"',
+    ],
     [["compact", "--host-power", "1"], '--host-power: not a power law A,K: "1"; '],
     [["compact", "--path-power", "0,1"], "not a power law: a=0, k=1"],
     [["compact", "--bogus"], 'unknown option "--bogus"'],

@@ -26,7 +26,8 @@ async function generatedRows(
   });
   const result = await runCli(["generate", "-q", "--threads", "1", ...options, ...paths], world);
   const rows = rowsOf(Buffer.from(result.stdout));
-  const warning = "mementomap: warning: the map has no records: nothing was found to count\n";
+  const warning =
+    "mementomap: warning: the map has no records: the input has no captures to count\n";
   expect(result).toMatchObject({ code: 0, stderr: rows.length === 0 ? warning : "" });
   return rows;
 }

@@ -97,7 +97,7 @@ describe("generate on threads", () => {
       for (const name of ["good", "better"]) writeFileSync(join(folder, name), "com,a)/ 2014 {}\n");
       const argv = ["generate", "-q", "--threads", String(threads), "-o", join(folder, "map")];
       const fault =
-        'expected a datetime of 4 to 17 digits behind the key: "the first bad line"; --skip-bad leaves such lines out and counts them [MM_BAD_LINE]\n';
+        'expected a datetime of 4 to 17 digits behind the key: "the first bad line"; --skip-bad skips and counts such lines [MM_BAD_LINE]\n';
       expect(await run(argv, { stdin })).toMatchObject({
         code: 2,
         stdout: "",

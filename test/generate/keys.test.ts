@@ -114,7 +114,7 @@ describe("the key of a row", () => {
     );
     const { rows, stderr } = await generate(lines.join("\n"));
     expect(rows).toHaveLength(3000);
-    expect(stderr).not.toMatch(/not of the web/);
+    expect(stderr).not.toMatch(/not web content/);
   });
 });
 
@@ -132,7 +132,7 @@ describe("rows that are told apart", () => {
     expect((await generate(index)).rows).toEqual(["com,a)/ 4"]);
     const { rows, stderr } = await generate(index, "--distinct");
     expect(rows).toEqual(["com,a)/ 3"]);
-    expect(stderr).toMatch(/counted once +1 +the same URI and time/);
+    expect(stderr).toMatch(/counted once +1 +same URI and time/);
     expect((await generate(index, "--distinct", "--originals")).rows).toEqual(["com,a)/ 3/2"]);
     expect((await generate(index, "--distinct", "--by", "datetime:year")).rows).toEqual([
       "com,a)/ 2014 2",
@@ -166,7 +166,7 @@ describe("rows that are told apart", () => {
     expect((await generate(index)).rows).toEqual(["com,a)/ 3"]);
     const { rows, stderr } = await generate(index, "--revisits", "skip");
     expect(rows).toEqual(["com,a)/ 1"]);
-    expect(stderr).toMatch(/left out by revisit +2/);
+    expect(stderr).toMatch(/excluded by revisit +2/);
   });
 
   it("are of no web page by their URI, though the key looks like one", async () => {
@@ -176,7 +176,7 @@ describe("rows that are told apart", () => {
     ].join("\n");
     const { rows, stderr } = await generate(index);
     expect(rows).toEqual(["org,gnu)/manifest 1"]);
-    expect(stderr).toMatch(/not of the web +1/);
+    expect(stderr).toMatch(/not web content +1/);
   });
 });
 

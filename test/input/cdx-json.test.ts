@@ -75,7 +75,7 @@ describe("answers of CDX servers in JSON", () => {
     const bad = await runCli(["generate", "-q", "--threads", "1"], { stdin });
     expect(bad.code).toBe(2);
     expect(bad.stderr).toBe(
-      'mementomap: stdin:3: expected a capture, with a URI or its key and a datetime: "null"; --skip-bad leaves such lines out and counts them [MM_BAD_LINE]\n',
+      'mementomap: stdin:3: expected a capture, with a URI or its key and a datetime: "null"; --skip-bad skips and counts such lines [MM_BAD_LINE]\n',
     );
     const { code, stderr } = await runCli(["generate", "--json", "--skip-bad", "--threads", "1"], {
       stdin,

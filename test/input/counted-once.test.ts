@@ -194,6 +194,6 @@ describe("a damaged WARC file", () => {
     });
     const { stderr } = await generate(join(folder, "x.warc"));
     expect(stderr).toMatch(/^ *records +2/m);
-    expect(stderr).toMatch(/not of the web +1 +requests, warcinfo, metadata/);
+    expect(stderr).toMatch(/not web content +1 +requests, warcinfo, metadata/);
   });
 });

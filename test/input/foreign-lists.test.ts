@@ -111,7 +111,7 @@ describe("a list of what is held as --misses", () => {
         join(lists, name),
       ]);
     expect((await compact("held.txt")).stderr).toMatch(
-      /^mementomap: warning: .*held\.txt: .* it had no effect\n$/,
+      /^mementomap: warning: .*held\.txt: no effect, .*\n$/,
     );
     expect((await compact("misses.txt")).stderr).toBe("");
   });
@@ -178,8 +178,7 @@ describe("a list taken from a log", () => {
       const known: Record<string, string> = { ...names, LIST: join(lists, list) };
       return runCli([...line.split(" ").map((word) => known[word] ?? word), ...more]);
     };
-    const warning =
-      "mementomap: warning: 2 lines of the lists are neither URIs nor SURTs, and were left out\n";
+    const warning = "mementomap: warning: skipped 2 lines that are neither URIs nor SURTs\n";
     const odd = await run("odd.txt");
     expect(odd).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
     const even = await run("even.txt");

@@ -16,11 +16,11 @@ export const command: Command = defineCommand({
   name: "analyze",
   usage: "[INPUT...] [--html REPORT]",
   description: `
-Shows what an archive holds, from any index that generate reads: how much, from
-which domains and years, how captures are distributed over originals, the shape
-of its key tree by depth, how far keys can be rolled up, what was captured
-disproportionately often, and what is malformed. Produces the tables and figures
-of the MementoMap paper and of cdx-summary for your archive.
+Shows what an archive holds, from any index that generate reads: totals, domains
+and years, the distribution of captures over originals, the shape of the key
+tree by depth, how far keys can be rolled up, disproportionately frequent
+captures, and malformed lines. Produces the tables and figures of the MementoMap
+paper and of cdx-summary for your archive.
 
 Reads the input once, sorted or not, in bounded memory; all numbers are exact.
 Tables go to standard output; --html also writes one self-contained page with
@@ -29,7 +29,7 @@ charts, for desktop, phone and print.`,
     ...REPORT_OPTIONS,
     title: { value: "TEXT", help: "The archive's name, for the report." },
     ...INDEX_OPTIONS,
-    top: option.count("20", "Rows of the tables of most archived items."),
+    top: option.count("20", "Rows in each table of most archived items."),
     ...WORK_OPTIONS,
     tmp: TMP_OPTION,
   },
@@ -50,7 +50,7 @@ charts, for desktop, phone and print.`,
     const analysis = await withProgress(io, paths, values, (settings) =>
       analyzeFiles(paths, { ...settings, format: values.format, filter, top }),
     );
-    if (analysis.index.mementos === 0) io.warn("no capture was found to analyze");
+    if (analysis.index.mementos === 0) io.warn("the input has no captures");
     const { lines } = analysis.index.lines;
     return {
       report: analysisReport(analysis, title),
@@ -63,7 +63,7 @@ charts, for desktop, phone and print.`,
   },
 });
 
-/** What to call an archive when only its files are known. */
+/** Names an archive after its files. */
 function archiveName(paths: readonly string[]): string {
   const [path = "-"] = paths;
   if (path === "-") return "the archive";

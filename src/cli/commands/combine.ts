@@ -10,10 +10,10 @@ export const command: Command = defineCommand({
   usage: "RUN... -o MAP",
   description: `
 Merges the keys of all runs into the map that generate would create, with the
-same bytes. With --cuts and --range it merges those of one range, which gives a
-part of the map; each range can be merged on a different machine. Ranges are
-numbered from 1. A part has the form of a page: merge joins all parts into the
-map, which can then be compacted and packed.`,
+same bytes. With --cuts and --range, merges one range into a part of the map;
+each range can be merged on a different machine. Ranges are numbered from 1. A
+part has the form of a page: merge joins all parts into the map, which can then
+be compacted and packed.`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     cuts: { value: "FILE", help: "The keys between ranges, from partition --into." },
@@ -37,7 +37,7 @@ map, which can then be compacted and packed.`,
     }
     const cuts = path === undefined ? [] : await readCuts(path);
     if (number !== undefined && number > cuts.length + 1) {
-      throw misuse(`there are ${cuts.length + 1} ranges, and no range ${number}`);
+      throw misuse(`there is no range ${number}; the cuts define ${cuts.length + 1}`);
     }
     const range = number === undefined ? undefined : { cuts, number };
     const { interrupt } = io;

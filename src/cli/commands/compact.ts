@@ -28,13 +28,13 @@ smaller map reports more originals as present that are not held; it never
 reports a held original as absent. A compacted map can be compacted further.
 
 With --max-lines, --max-bytes or --relative-cost, the result is the map of that
-size that is expected to answer the fewest lookups wrongly. The lookups to
-expect are estimated from the map itself, and more accurately with --misses: a
-list of lookups that were not held, in chronological order, or a MemGator log,
-from which the misses of one archive are taken. Exclusions (rows with 0) are
-added where the misses show that they pay off.
+size with the fewest expected wrong answers. The lookups are predicted from the
+map itself, or more accurately with --misses: a chronological list of URIs that
+were looked up but not held, or a MemGator log, of which the misses of one
+archive are used. Exclusions (rows with 0) are added where the misses show that
+they pay off.
 
-Without a size, every host or folder is rolled up that has more children than
+Without a size, a host or folder is rolled up if it has more children than
 
     weight * A * depth^-K
 
@@ -42,10 +42,10 @@ as in the paper. A and K describe the average number of children of a node by
 depth; the defaults are the paper's, and fit measures yours. Exclusions (rows
 with 0) are kept if they cover nothing that is held.
 
-The map must be complete: one page of several is refused (MM_PAGE); merge the
-pages first. The output may be the map itself, which is replaced when the new
-one is complete. A map that is compressed or comes from standard input is first
-written to scratch space (--tmp).`,
+The map must be complete: a single page is rejected (MM_PAGE); merge the pages
+first. The output may be the map itself, which is replaced when the new one is
+complete. A map that is compressed or comes from standard input is first written
+to scratch space (--tmp).`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     "host-weight": {
@@ -79,7 +79,7 @@ written to scratch space (--tmp).`,
     "relative-cost": option.share("At most this many lines per row of MAP, such as 1.5%."),
     "original-count": option.count("Relative to this many originals instead of rows."),
     ...MISSES_OPTIONS,
-    "no-exclusions": { help: "Add no rows with 0." },
+    "no-exclusions": { help: "Do not add rows with 0." },
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
@@ -123,10 +123,10 @@ written to scratch space (--tmp).`,
     if (hasBudget && Object.values(weights).some((weight) => weight !== undefined)) {
       throw misuse("use either weights (--host-weight …) or a target size (--max-lines …)");
     }
-    void new WeightPolicy(weights); // complains before any work is done
+    void new WeightPolicy(weights); // throws before any work is done
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
-    // A budget needs two readings.
+    // A budget takes two passes.
     const progress = io.progress("compacting", stats && stats.size * (hasBudget ? 2 : 1));
     const common = {
       scratch: tmp,
@@ -137,7 +137,7 @@ written to scratch space (--tmp).`,
       if (!hasBudget) {
         return compactFile(path, target, { ...common, weights, interrupt: io.interrupt });
       }
-      // Loaded only here: a plain roll-up is over in less time than that takes.
+      // Loaded on demand: loading it takes longer than a plain roll-up.
       const { compactFileToBudget } = await import("../../compact/budget-files.ts");
       const allowsExclusions = !values["no-exclusions"];
       const options = { ...common, budget, misses, archive, allowsExclusions };
@@ -146,10 +146,10 @@ written to scratch space (--tmp).`,
     const summary = await making.finally(() => progress.end());
     const { rowsRead, rows, rollUps, bytes } = summary;
     if ("oddLines" in summary) warnSkippedLines(io, summary.oddLines);
-    // A list of what is held teaches nothing: the map is the one that is made without it.
+    // If every listed URI is held, the list has no effect on the map.
     const hasMisses = misses !== undefined && "prior" in summary;
     if (hasMisses && rollUps > 0 && summary.prior.misses === 0) {
-      io.warn(`${misses}: the map holds everything that is listed, so it had no effect`);
+      io.warn(`${misses}: no effect, because the map holds every listed URI`);
     }
     return {
       summary: {

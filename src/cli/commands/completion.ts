@@ -24,7 +24,7 @@ function bashScript(commands: readonly Completable[]): string {
   const values = valueLists(commands).map(
     ({ name, text, choices }) => `    '${name} ${text}') words='${choices.join(" ")}' ;;`,
   );
-  // Where nothing is proposed, bash completes names of files.
+  // Without proposals, bash completes file names.
   return `_mementomap() {
   local word=\${COMP_WORDS[COMP_CWORD]} last=\${COMP_WORDS[COMP_CWORD - 1]} words=
   # bash breaks --format=cdx at the sign.
@@ -106,7 +106,7 @@ function fishScript(commands: readonly Completable[]): string {
   ].join("\n")}\n`;
 }
 
-/** Options as they are typed, short and long. */
+/** The short and long spellings of options. */
 function spellings(options: OptionTable): { text: string; help: string }[] {
   return Object.entries(options).flatMap(([name, { short, help }]) => [
     ...(short === undefined ? [] : [{ text: `-${short}`, help }]),
@@ -114,7 +114,7 @@ function spellings(options: OptionTable): { text: string; help: string }[] {
   ]);
 }
 
-/** The options of all commands that take one of a few values, as they are typed. */
+/** The options with a fixed set of values, of all commands, in each spelling. */
 function valueLists(
   commands: readonly Completable[],
 ): { name: string; text: string; choices: readonly string[] }[] {
@@ -127,12 +127,12 @@ function valueLists(
   );
 }
 
-/** Text in single quotes, in which all three shells take everything else as it is. */
+/** Text in single quotes, in which all three shells take every other character literally. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "’")}'`;
 }
 
-/** @param allCommands loads all commands, whose names and options are completed. */
+/** @param allCommands loads all commands, to complete their names and options. */
 export function completionOf(allCommands: () => Promise<readonly Completable[]>): Command {
   return defineCommand({
     name: "completion",

@@ -11,10 +11,10 @@ export const command: Command = defineCommand({
   name: "diff",
   usage: "BEFORE AFTER",
   description: `
-Writes a line for each header and record that differs: "-" and what only the
-first map has, "+" and what only the second has. A changed record gives both
-lines. Columns are separated by one space and headers are written as strict
-JSON, so the layout of a file makes no difference.
+Writes a line for each header or record that differs: "-" if only the first map
+has it, "+" if only the second has it. A changed record gives both lines.
+Columns are separated by one space and headers are written as strict JSON, so
+differences in layout are ignored.
 
 Exit status: 0 if the maps are equivalent, 1 if they differ.
 `,
@@ -49,7 +49,7 @@ Exit status: 0 if the maps are equivalent, 1 if they differ.
     try {
       await withOutput(values.output, io, (output) => writeLines(output, lines()));
     } catch (error) {
-      // A reader that has seen enough still gets the exit status.
+      // The exit status is still right if the reader closed the pipe early.
       if (isSame || !isClosedPipe(error)) throw error;
     } finally {
       await before.close();

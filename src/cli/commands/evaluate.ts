@@ -22,41 +22,41 @@ export const command: Command = defineCommand({
   name: "evaluate",
   usage: "[MAP...] --truth BASE --lookups URIS",
   description: `
-Compares the answers of maps, of text or packed, with what is held according to
-BASE: an index in any format that generate reads, or a map that is not
-compacted. Columns of the result:
+Compares the answers of maps (text or packed) with BASE, which lists the
+holdings: an index in any format that generate reads, or an uncompacted map.
+Columns of the result:
 
-  keys       the share of correct answers by key, which has no query
-  URIs       the same by URI, as in the paper; needs an index as BASE, or a map
-             with queries
-  hosts      the same for keys whose host is held: the harder ones
+  keys       the share of correct answers by key (without queries)
+  URIs       the same by URI, as in the paper; requires an index as BASE, or a
+             map with queries
+  hosts      the same for keys whose host is held, which are harder
   recall     the share of all held keys that the map reports present: always 1
   fresh      the share of later captures that the map already reports present
   cost       lines per original of BASE, or per key if it does not count
              originals
 
-Lookups are URIs or SURTs, one per line; each counts once. A file of another
-kind, or an empty one, is refused. Exits with status 1 if a map loses something
-that is held.
+Lookups are URIs or SURTs, one per line; each counts once. An empty file or
+another kind of file is rejected. Exits with status 1 if a map misses a held
+key.
 
-With --as-of DATE, captures of the index BASE up to and including DATE are held,
-and later ones show by month or year how long maps of that date stay fresh;
-without maps, a map of all keys. --future takes a list of URIs that were
-archived later; for URIs that never were, the share is one of wrong answers.
+With --as-of DATE, captures in the index BASE up to and including DATE count as
+held; later ones show, by month or year, how long maps of that date stay fresh.
+Without a MAP, a map of all keys is measured. --future takes a list of URIs that
+were archived later; if they never were, the share is one of wrong answers.
 
 --sweep also creates maps from BASE and measures them: paper, all 36 pairs of
-weights of the paper's table; frontier, budgets from 0.1% to 50%, with --misses
-also trained.`,
+weights in the paper's table; frontier, budgets from 0.1% to 50%, trained too
+with --misses.`,
   options: {
-    truth: { value: "BASE", help: "What is held: an index, or a full map." },
+    truth: { value: "BASE", help: "The holdings: an index or a full map." },
     lookups: { value: "FILE", help: "The URIs or SURTs to look up." },
-    "as-of": option.date("Measure what was captured after this: 2015, 2015-06-30."),
-    future: { value: "FILE", help: "A list of what was archived later." },
+    "as-of": option.date("Measure captures after this date, e.g. 2015 or 2015-06-30."),
+    future: { value: "FILE", help: "A list of URIs archived later." },
     queries: { help: "Create maps with queries from an index BASE." },
     sweep: { value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
     misses: {
       ...MISSES_OPTIONS.misses,
-      help: "Lookups that missed, to train --sweep frontier on, or a MemGator log.",
+      help: "Earlier misses to train --sweep frontier, or a MemGator log.",
     },
     archive: MISSES_OPTIONS.archive,
     "original-count": option.count("Compute relative cost for this many originals."),
@@ -71,7 +71,7 @@ also trained.`,
       "mementomap evaluate new.ukvs --truth base.ukvs --lookups uris.txt",
     "the same, by URI too": "mementomap evaluate new.ukvs --truth index.cdxj --lookups uris.txt",
     "how long a map of 2005 stays fresh": "mementomap evaluate --truth index.cdxj --as-of 2005",
-    "the best accuracy at any size":
+    "the best accuracy at each size":
       "mementomap evaluate --sweep frontier --truth base.ukvs --lookups uris.txt",
   },
   files({ positionals, values }) {

@@ -20,19 +20,19 @@ const OPTIONS = {
   output: { short: "o", value: "MAP", help: "The file for the map. Default: standard output." },
   for: option.address("The archive whose map to fetch, if another site publishes it."),
   direct: { help: "The URL is that of the map itself: skip discovery." },
-  packed: { help: "Request the packed form of the map, or text if there is none." },
+  packed: { help: "Request the packed form of the map; fetch text if there is none." },
   find: { help: "Only print the URL of the map." },
   lookup: {
     value: "URI",
     multiple: true,
     help: "Look this up in the published map; may be repeated.",
   },
-  at: option.datetime("With --lookup: look up this time."),
+  at: option.datetime("With --lookup: the time to look up."),
   force: {
     help: "Download the map even if it has not changed, and replace any older file with it.",
   },
   "allow-private": { help: "Also follow links and redirects to private addresses." },
-  "max-size": option.size("16g", "Refuse a map that is larger."),
+  "max-size": option.size("16g", "Reject a larger map."),
   "max-shrink": MAX_SHRINK_OPTION,
 } as const satisfies OptionTable;
 
@@ -41,20 +41,20 @@ export const command: Command = defineCommand({
   usage: "ARCHIVE-URL [-o MAP]",
   description: `
 Looks for the archive's map at /.well-known/mementomap, then for a link to it
-(rel="mementomap") in the headers and in the HTML of the given URL. A link whose
-anchor is another archive is ignored; use --for to request that one.
+(rel="mementomap") in the headers and in the HTML of the given URL. Links whose
+anchor is another archive are ignored; use --for to request that archive's map.
 
 The map is downloaded, assembled if it has pages, and checked before it replaces
-MAP. On any error the old map is kept, also if the new one has lost more than
-half of its mementos (--max-shrink). With -o, the next run asks whether the map
-has changed, and resumes an interrupted download. Of two forms, text is fetched
-unless --packed is given.
+MAP. On any error, or if the new map has lost more than half of the mementos
+(--max-shrink), the old map is kept. With -o, the next run downloads the map
+only if it has changed, and resumes an interrupted download. If the map is
+published in both forms, text is fetched unless --packed is given.
 
-With --lookup nothing is downloaded: the URIs are looked up in the published map
-with a few range requests, and answered as by mementomap lookup.
+With --lookup, the map is not downloaded: a few range requests look up the URIs
+in the published map, and the output is that of mementomap lookup.
 
 Exit status: 0 if there is a map (and any URI is present), 1 if the archive
-publishes none (or no URI is present), 2 if it was refused or not reached.`,
+publishes none (or no URI is present), 2 if it was rejected or not reachable.`,
   options: OPTIONS,
   examples: {
     "keep the map of an archive up to date":
@@ -73,13 +73,13 @@ publishes none (or no URI is present), 2 if it was refused or not reached.`,
     return { reads: {}, writes: [{ path: output, kind: "any map" }] };
   },
   async run({ positionals: [address], values }, io) {
-    const asked = { ...values, address };
+    const args = { ...values, address };
     try {
-      if (values.find) return await withClient(asked, io, (client) => showPlace(client, asked, io));
+      if (values.find) return await withClient(args, io, (client) => showPlace(client, args, io));
       if (values.lookup.length > 0) {
-        return await withClient(asked, io, (client) => lookUpRemotely(client, asked, io));
+        return await withClient(args, io, (client) => lookUpRemotely(client, args, io));
       }
-      return await download(asked, io);
+      return await download(args, io);
     } catch (error) {
       if (!isMementoMapError(error) || error.code !== "MM_NOT_FOUND") throw error;
       io.stderr.write(`mementomap: ${error.describe()}\n`);
@@ -88,22 +88,22 @@ publishes none (or no URI is present), 2 if it was refused or not reached.`,
   },
 });
 
-type Asked = CommandValues<typeof OPTIONS> & { readonly address: string };
+type FetchArgs = CommandValues<typeof OPTIONS> & { readonly address: string };
 
-async function download(asked: Asked, io: CommandIo): Promise<Outcome> {
-  const { output = "-", address } = asked;
+async function download(args: FetchArgs, io: CommandIo): Promise<Outcome> {
+  const { output = "-", address } = args;
   const { interrupt } = io;
   const progress = io.progress("fetching");
   const fetchTo = (target: string): Promise<FetchResult> =>
     fetchMap(address, target, {
-      archive: asked.for,
-      isDirect: asked.direct,
-      packed: asked.packed,
-      allowsPrivate: asked["allow-private"],
+      archive: args.for,
+      isDirect: args.direct,
+      packed: args.packed,
+      allowsPrivate: args["allow-private"],
       proxies: ProxySettings.of(io.env),
-      maxBytes: asked["max-size"],
-      isForced: asked.force,
-      maxShrink: asked["max-shrink"],
+      maxBytes: args["max-size"],
+      isForced: args.force,
+      maxShrink: args["max-shrink"],
       signal: interrupt.signal,
       interrupt,
       onBytes: (bytes) => progress.add(bytes),
@@ -130,7 +130,7 @@ function sentence(result: FetchResult): string {
 }
 
 async function withClient(
-  { address, "allow-private": allowsPrivate }: Asked,
+  { address, "allow-private": allowsPrivate }: FetchArgs,
   { env }: Io,
   use: (client: NodeClient) => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -141,26 +141,26 @@ async function withClient(
   return use(client).finally(() => client.close());
 }
 
-async function showPlace(client: NodeClient, asked: Asked, io: Io): Promise<Outcome> {
-  const { for: archive, address, json } = asked;
+async function showPlace(client: NodeClient, args: FetchArgs, io: Io): Promise<Outcome> {
+  const { for: archive, address, json } = args;
   const found = await discoverMap(client, address, { archive, signal: io.interrupt.signal });
   const line = json ? JSON.stringify(found) : `${found.url}\t${found.method}`;
   await writeOut(io.stdout, `${withoutCredentials(line)}\n`);
   return {};
 }
 
-async function lookUpRemotely(client: NodeClient, asked: Asked, io: Io): Promise<Outcome> {
+async function lookUpRemotely(client: NodeClient, args: FetchArgs, io: Io): Promise<Outcome> {
   const { signal } = io.interrupt;
-  const { address, for: archive, at, packed } = asked;
-  const { url } = asked.direct
+  const { address, for: archive, at, packed } = args;
+  const { url } = args.direct
     ? { url: address }
     : await discoverMap(client, address, { archive, signal });
   const { lookup, source } = await openRemoteMap(client, url, { packed, signal });
   let isAnyPresent = false;
-  for (const uri of asked.lookup) {
+  for (const uri of args.lookup) {
     const answer = await lookup.lookup(uri, { at, signal });
     isAnyPresent ||= answer.present;
-    const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
+    const line = args.json ? answerJson(uri, answer) : answerLine(uri, answer);
     await writeOut(io.stdout, `${line}\n`);
   }
   const { size, traffic } = source;

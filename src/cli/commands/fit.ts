@@ -22,20 +22,20 @@ export const command: Command = defineCommand({
   name: "fit",
   usage: "[MAP]",
   description: `
-Counts, for every depth of hosts and paths, how many children a node has on
-average, and fits a power law, A * depth^-K, as the paper did for Arquivo.pt.
-The last line of the output is a command that compacts the map by these laws, as
-far as they fit.
+Counts the average number of children of a node at every depth of hosts and
+paths, and fits a power law, A * depth^-K, as the paper did for Arquivo.pt. The
+last line of the output is a command that compacts the map with the laws that
+fit well enough.
 
-It also fits the parameter that compact needs for a given size: Heaps' law, how
-the children of a host grow with its keys.
+It also fits Heaps' law, which compact uses to reach a given size: the growth of
+a host's children with its keys.
 
-MAP is a map that is not compacted yet.`,
+MAP must not be compacted yet.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write the tables here." },
   },
   examples: {
-    "the parameters of this archive": "mementomap fit map.ukvs",
+    "the parameters of an archive": "mementomap fit map.ukvs",
     "the same, for scripts": "mementomap fit --json map.ukvs",
   },
   files({ positionals, values: { output } }) {
@@ -64,7 +64,7 @@ MAP is a map that is not compacted yet.`,
   },
 });
 
-/** Reads a map twice; what cannot be read twice goes to a scratch file first. */
+/** Reads a map twice; a stream is copied to a scratch file first. */
 function fitMap(
   path: string,
   io: Io,
@@ -77,7 +77,7 @@ function fitMap(
       for (let i = 0; i < count; i++) counter.add(bytes, keyStarts[i], keyEnds[i]);
     }
     const depths = counter.table();
-    // A map with more key columns cannot be kept to a size.
+    // Maps with several key columns cannot be compacted to a size.
     if (reader.headers.fields.keys.length > 1) return { depths, heapsExponent: undefined };
     const { prior } = await BudgetCompaction.survey(read, { source: source.name });
     return { depths, heapsExponent: prior.heapsExponent };
@@ -96,15 +96,15 @@ function depthLines(rows: readonly DepthChildren[]): string[] {
   return tableLines(table("depths", "Children by depth", rows, columns)).flat();
 }
 
-/** A law explains at least half of the variance of its points, of which there are enough. */
+/** A useful law explains at least this share of the variance of its points. */
 const MIN_R2 = 0.5;
 
-/** Whether `compact` can go by a law: nodes have fewer children the deeper they are. */
+/** Whether `compact` can use a law: deeper nodes must have fewer children. */
 function isUseful(law: PowerLawFit | undefined): law is PowerLawFit {
   return law !== undefined && law.points >= MIN_FIT_POINTS && law.r2 >= MIN_R2 && law.k >= 0;
 }
 
-/** The command that compacts a map by what was fitted, without what compact could not use. */
+/** The command that compacts a map with the useful ones of the fitted laws. */
 function commandFor(path: string, { hostPower, pathPower }: ChildrenFit): string {
   const options = [
     ...(isUseful(hostPower) ? [`--host-power ${power(hostPower)}`] : []),
@@ -115,7 +115,7 @@ function commandFor(path: string, { hostPower, pathPower }: ChildrenFit): string
   return `mementomap compact ${options.join(" ")} ${map} -o small.ukvs`;
 }
 
-/** A word that a shell takes as it is. */
+/** Quotes a word for a shell if necessary. */
 function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -17,21 +17,21 @@ export const command: Command = defineCommand({
   name: "generate",
   usage: "[INPUT...] [-o MAP]",
   description: `
-Creates a map from any index that an archive has: CDX (with the columns of its
-header line), CDXJ, ZipNum (the .idx file, or its folder), JSON responses of CDX
-servers, Parquet, WARC and WACZ files, or a list of SURTs or URIs. The format is
-detected from the content. Files may be compressed (gzip, zstd), sorted or
-unsorted, and may overlap. From samples (access logs of a replay server, logs of
-MemGator, TimeMaps) the counts of the map end in +.
+Creates a map from any index format of web archives: CDX (with the columns of
+its header line), CDXJ, ZipNum (the .idx file, or its folder), JSON responses of
+CDX servers, Parquet, WARC and WACZ files, or a list of SURTs or URIs. The
+format is detected from the content. Files may be compressed (gzip, zstd),
+sorted or unsorted, and may overlap. Counts from samples (access logs of a
+replay server, MemGator logs, TimeMaps) end in +.
 
-The map has one row for each host and path, without queries, with its number of
-captures; with --queries, one row for each URI. It does not depend on the order
-of files, on threads, or on memory. Keys are made from the URIs; the key column
-counts only in rows without one. The header states when the index last changed,
+The map has one row per host and path, without queries, with its number of
+captures; with --queries, one row per URI. It does not depend on the order of
+files, on threads, or on memory. Keys are computed from URIs; the key column is
+used only in rows without a URI. The header states when the index last changed,
 or SOURCE_DATE_EPOCH.
 
-MAP may be a map named with --add, which the result replaces, but no other
-input. An existing file that is not a map is kept, unless --force is given.`,
+MAP may be one of the --add maps, which is then replaced, but no other input. An
+existing file that is not a map is not replaced, unless --force is given.`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     ...INDEX_OPTIONS,
@@ -60,7 +60,7 @@ input. An existing file that is not a map is kept, unless --force is given.`,
   async run({ positionals, values }, io) {
     const paths = inputsOf(positionals);
     const { output, add, tmp, force } = values;
-    const counting = countSettings(values); // what is wrong with it is said before any work
+    const counting = countSettings(values); // throws before any work is done
     const startedAt = io.now();
     const making = withProgress(io, [...paths, ...add], values, (settings) =>
       withMapOutput(output, { ...io, tmp, force }, async (target) => {
@@ -78,7 +78,7 @@ input. An existing file that is not a map is kept, unless --force is given.`,
     const summary = await making.catch((error: unknown) => {
       throw withSkipHint(error, add);
     });
-    if (summary.rows === 0) io.warn("the map has no records: nothing was found to count");
+    if (summary.rows === 0) io.warn("the map has no records: the input has no captures to count");
     warnOfDamages(io, summary);
     const { counts, rows, bytes, duplicates } = summary;
     return {
@@ -94,13 +94,13 @@ input. An existing file that is not a map is kept, unless --force is given.`,
   },
 });
 
-/** What is damaged was not empty: a map of it would call all of it absent. */
+/** A damaged input was not empty: its map would report every capture as absent. */
 function assertReadable({ rows, damages }: GenerateSummary): void {
   const [damage] = damages;
   if (rows > 0 || damage === undefined) return;
   throw new MementoMapError(
     "MM_EMPTY",
-    `nothing could be read: ${damage.message}; --force writes a map without records`,
+    `no readable records: ${damage.message}; --force writes a map without records`,
     { position: { source: damage.source } },
   );
 }

@@ -20,21 +20,21 @@ Archive's) into an index file for generate.
 
 With --search, samples an archive through its full-text search instead (that of
 Arquivo.pt), with random words from the results. The index is marked as a
-sample, and counts of maps made from it end in +.
+sample, so that the counts of its maps end in +.
 
-Some servers stop at a limit without saying so. If rows seem to be missing,
+Some servers silently truncate their results. If rows seem to be missing,
 harvest warns, exits with status 1, and marks the index as a sample. Fetch such
-captures in parts, with --from and --to, and merge the maps.
+captures in several ranges, with --from and --to, and merge the maps.
 
 If harvest is interrupted or fails, the same command resumes; until it is
-complete, the fetched rows are in INDEX.part.
+complete, its rows are in INDEX.part.
 
 Sends one request at a time, pauses between requests, and backs off if the
 server is busy. Uses the proxies set by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and
 NO_PROXY.`,
   options: {
     output: { short: "o", value: "INDEX", help: "Write here." },
-    url: { value: "URL", multiple: true, help: "Fetch captures of this; may be repeated." },
+    url: { value: "URL", multiple: true, help: "Fetch captures of this URL; may be repeated." },
     match: {
       value: "HOW",
       default: "exact",
@@ -54,12 +54,12 @@ NO_PROXY.`,
       multiple: true,
       help: "Sample by full-text search, starting with this word.",
     },
-    searches: option.count("100", "How many words to search for."),
+    searches: option.count("100", "The number of words to search for."),
     seed: option.whole("1", "The seed of the random sample."),
-    interval: option.duration("1s", "How long to wait between requests."),
-    retries: option.whole(String(DEFAULT_BACK_OFF.retries), "How often to retry before giving up."),
-    contact: { value: "TEXT", help: "A contact for the archive, sent with every request." },
-    force: { help: "Write an index even without captures, and replace any existing file." },
+    interval: option.duration("1s", "The pause between requests."),
+    retries: option.whole(String(DEFAULT_BACK_OFF.retries), "The number of retries per request."),
+    contact: { value: "TEXT", help: "Contact details for the archive, sent with every request." },
+    force: { help: "Write an index even if there are no captures, and replace any existing file." },
     "allow-private": { help: "Also follow redirects to private addresses." },
   },
   examples: {

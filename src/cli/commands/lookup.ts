@@ -13,32 +13,33 @@ import { ExitCode, writeLines } from "../common/io.ts";
 import { openMapFile } from "../../lookup/open-map-file.ts";
 import type { CommandIo } from "../common/messages.ts";
 
-/** A byte order mark in front of a URI belongs to it. */
+/** A byte order mark before a URI is part of it. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export const command: Command = defineCommand({
   name: "lookup",
   usage: "MAP [URI...]",
   description: `
-Writes one line for each URI, separated by tabs: the URI as given (a tab in it
-as %09), present or absent, the key of the map that decided, its frequency, and
-how many levels above the URI that key is (0: the URI itself). If no key covers
-the URI, it is absent, and the last three columns are -.
+Writes one tab-separated line per URI: the URI as given (tabs as %09), present
+or absent, the matching key of the map, its frequency, and how many levels above
+the URI that key is (0: the URI itself). If no key covers the URI, it is absent,
+and the last three columns are -.
 
-A few URIs are searched in the file without reading it completely. For --batch
-the map is held in memory. Blank lines of a batch are skipped.
+URIs given as arguments are found by searching the file, without reading all of
+it. For --batch, the map is loaded into memory. Blank lines of a batch are
+skipped.
 
 Exit status: 0 if any URI given as an argument is present, 1 if none is; with
 --batch alone always 0.
 `,
   options: {
     batch: { value: "FILE", help: "Look up every line of a file, or of - (stdin)." },
-    surt: { help: "The input is SURTs, not URIs." },
+    surt: { help: "Inputs are SURTs, not URIs." },
     explain: {
-      help: "Below each answer, list the keys that were looked for, in their order, with their distances and the rows of the map. Not for --batch.",
+      help: "Below each answer, list the keys tried, in order, with their distances and their rows in the map. Not for --batch.",
     },
     at: option.datetime(
-      "Look up this time, in maps with times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or the format of HTTP headers.",
+      "The time to look up, in maps with times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or an HTTP date.",
     ),
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,
@@ -46,7 +47,7 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
   examples: {
     "one URI": "mementomap lookup map.ukvs https://example.org/a",
     "many, from a file": "mementomap lookup map.ukvs --batch uris.txt -o answers.tsv",
-    "which rows decide": "mementomap lookup --explain map.ukvs https://example.org/a/b",
+    "which rows match": "mementomap lookup --explain map.ukvs https://example.org/a/b",
     "a SURT, as JSON": "mementomap lookup --json --surt map.ukvs 'org,example)/a'",
   },
 
@@ -62,11 +63,12 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
     if (/^https?:\/\//i.test(path)) {
       throw usage(
         "lookup",
-        `the map comes first, then URIs, and ${quote(path)} is not a file; use mementomap fetch --lookup for a map on the Web`,
+        `the first argument must be a map file, not ${quote(path)}; use mementomap fetch --lookup for a map on the Web`,
       );
     }
-    const odd = inputs.find((input) => !beginsWithLookup(input));
-    if (odd !== undefined) throw usage("lookup", `${quote(odd)} is neither a URI nor a SURT`);
+    const invalid = inputs.find((input) => !beginsWithLookup(input));
+    if (invalid !== undefined)
+      throw usage("lookup", `${quote(invalid)} is neither a URI nor a SURT`);
     return {
       reads: { map: path, batch: values.batch },
       writes: [{ path: values.output, kind: "answers" }],
@@ -137,8 +139,8 @@ const SURT_FORM = /^[^\s/:?#,]+,[^\s/?#]*\)(?:\/|$)/;
 type Batches = AsyncIterable<LineBatch>;
 
 /**
- * The lines of a batch. Refuses a file of another kind by its first line that is not blank, and warns
- * where it may be one: a map says "absent" of everything that is not a URI.
+ * The lines of a batch. Rejects another kind of file by its first non-blank line, and warns if in
+ * doubt: a map reports everything that is not a URI as absent.
  */
 async function* checkedBatches(
   path: string,
@@ -163,8 +165,8 @@ async function* checkedBatches(
   }
 }
 
-/** Warns of a URI in place of a SURT, or the other way round: a map says "absent" of either. */
+/** Warns about a URI in place of a SURT, or vice versa: a map reports either as absent. */
 function warnOfForm(input: string, isSurt: boolean, io: CommandIo): void {
-  if (isSurt && URI_FORM.test(input)) io.warn(`${quote(input)} is a URI; leave out --surt`);
-  if (!isSurt && SURT_FORM.test(input)) io.warn(`${quote(input)} is a SURT; say so with --surt`);
+  if (isSurt && URI_FORM.test(input)) io.warn(`${quote(input)} is a URI; omit --surt`);
+  if (!isSurt && SURT_FORM.test(input)) io.warn(`${quote(input)} is a SURT; use --surt`);
 }

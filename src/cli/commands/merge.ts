@@ -12,31 +12,29 @@ export const command: Command = defineCommand({
   name: "merge",
   usage: "MAP... [-o MAP]",
   description: `
-Merges maps into one that reports present exactly where at least one of them
+Merges maps into one that reports a URI present exactly if at least one of them
 does. Counts of the same key are added. An exclusion (a row with 0) is kept only
 if the other maps report absent for everything that it covers.
 
 Pages of a split map are combined first: all pages of a map, in any order, give
-the map that was split. The output may be one of the inputs, which the result
-replaces.
+the original map. The output may be one of the inputs, which is then replaced.
 
-A map whose rows are in another order, such as those of other tools, which have
-the order of their index, is sorted; rows of the same key are added up. So merge
-with one map makes any map one that other commands accept.
+A map in another order, such as the index order of other tools, is sorted, and
+rows of the same key are added up. merge with a single map thus converts it into
+one that all commands accept.
 
-A map whose rows were edited by hand no longer has the size that its header
-states, and is refused; --force accepts it, and the result states the correct
-size.
+A map that was edited by hand no longer has the size stated in its header, and
+is rejected; --force accepts it, and the result states the correct size.
 `,
   options: {
     output: { ...OUTPUT_OPTION, value: "MAP" },
     tmp: { value: "DIR", help: "The folder for scratch files." },
-    force: { help: "Accept maps that do not have the size they state; replace any existing file." },
+    force: { help: "Accept maps whose size differs from their header; replace any existing file." },
   },
   examples: {
     "two archives as one": "mementomap merge a.ukvs b.ukvs -o both.ukvs",
-    "sort a map of another tool": "mementomap merge foreign.ukvs -o map.ukvs",
-    "add to a map in place": "mementomap merge map.ukvs new.ukvs -o map.ukvs",
+    "sort a map from another tool": "mementomap merge foreign.ukvs -o map.ukvs",
+    "add a map to another in place": "mementomap merge map.ukvs new.ukvs -o map.ukvs",
   },
 
   files({ positionals, values: { output } }) {

@@ -31,27 +31,26 @@ export const command: Command = defineCommand({
   description: `
 A packed map has a few bits for each row instead of its text. It gives the same
 answers as the map, except that it reports a few absent originals as present; it
-never reports anything as absent that the map holds. Every row of the map is
-looked up before the file is written. Packed maps are accepted wherever a map is
-looked up, but cannot be merged, compacted or read as text: keep the map they
-are made from.
+never reports a held original as absent. To verify this, every row of the map is
+looked up before the file is written. Packed maps are accepted for all lookups,
+but cannot be merged, compacted or read as text: keep the source map.
 
---max-bytes limits the size of the file. Rows are rolled up and bits per row are
-chosen so that the fewest lookups are expected to be answered wrongly. The
-lookups to expect are estimated from the map, and more accurately with --misses:
-a list of lookups that were not held, or a MemGator log. Without a size, the
-file grows until twice the bytes would correct less than 2 % of the lookups.
+--max-bytes limits the size of the file. Rows are rolled up and bits per row
+chosen so that the fewest wrong answers are expected. The lookups are predicted
+from the map, or more accurately with --misses: a list of URIs that were looked
+up but not held, or a MemGator log. Without a size, the file grows until twice
+the bytes would correct less than 2 % of the lookups.
 
 An index in any format that generate reads is first converted to a map, with
 --queries to one with queries, in scratch space (--tmp); so is a map that is
 compressed or comes from standard input. The bytes do not depend on threads or
-on memory. docs/packed.md specifies the file.`,
+on memory. docs/packed.md specifies the format.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k; with --bits, fewer rows."),
     bits: {
       value: "N",
-      help: "Bits per row, 0 to 31; one of 2^N lookups of absent rows is wrong. Without a size, all rows are kept.",
+      help: "Bits per row, 0 to 31; one in 2^N lookups of absent rows is wrong. Without a size, all rows are kept.",
       parse: parseBits,
     },
     ...MISSES_OPTIONS,
@@ -61,8 +60,8 @@ on memory. docs/packed.md specifies the file.`,
     force: FORCE_OPTION,
   },
   examples: {
-    "of the size that pays off": "mementomap pack map.ukvs -o map.packed",
-    "the best of that size": "mementomap pack map.ukvs --max-bytes 30k -o map.packed",
+    "a map of the default size": "mementomap pack map.ukvs -o map.packed",
+    "the best map of that size": "mementomap pack map.ukvs --max-bytes 30k -o map.packed",
     "trained on earlier misses":
       "mementomap pack map.ukvs --max-bytes 30k --misses uris.txt -o map.packed",
     "straight from an index": "mementomap pack --queries index.cdxj -o map.packed",
@@ -105,7 +104,7 @@ on memory. docs/packed.md specifies the file.`,
   },
 });
 
-/** Enough of a file to tell what it is. */
+/** Enough of a file to detect its kind. */
 const SAMPLE_BYTES = 2 ** 16;
 
 interface MapValues extends OptionValues<typeof WORK_OPTIONS> {
@@ -113,7 +112,7 @@ interface MapValues extends OptionValues<typeof WORK_OPTIONS> {
   readonly tmp: string | undefined;
 }
 
-/** Makes a map of an index in scratch space; a map is used as it is. */
+/** Converts an index to a map in scratch space; a map is used unchanged. */
 async function withMap<T>(
   path: string,
   values: MapValues,

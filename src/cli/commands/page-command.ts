@@ -12,10 +12,10 @@ export const command: Command = defineCommand({
   usage: "[[ID=]MAP...] -o DIR",
   description: `
 Writes a web application as static files, for any web server, GitHub Pages, or
-an archive's own site. It looks up URIs in maps, explores what maps hold, and
-compares them, entirely in the reader's browser. The given maps are copied into
-the folder; readers can also open their own files, which are not uploaded. Maps
-may be text, gzip, zstd or packed. Clients find the first map.
+an archive's own site. It looks up URIs in maps, explores their content, and
+compares them, entirely in the user's browser. The given maps are copied into
+the folder; users can also open their own files, which are not uploaded. Maps
+may be text, gzip, zstd or packed. Clients discover the first map.
 
   index.html   the page
   page/        its scripts and styles
@@ -26,9 +26,9 @@ URLs are relative, so the folder can be at any path of a site. Browsers do not
 run it from disk (file:): try it with any static file server, such as python3 -m
 http.server.
 
-The folder appears when it is complete; it must be new, or empty. A map is
-fetched when it is first used, so keep maps below about 100 MB: compact makes a
-map smaller.
+The folder must be new or empty, and appears when it is complete. The browser
+downloads a map when it is first used, so keep maps below about 100 MB: compact
+makes a map smaller.
 `,
   options: {
     output: { short: "o", value: "DIR", help: "The folder to create." },
@@ -36,7 +36,8 @@ map smaller.
   },
   examples: {
     "a page with two maps": "mementomap page own=a.ukvs other=b.ukvs -o site",
-    "a page onto which readers drop maps": "mementomap page -o site --name 'Explore a MementoMap'",
+    "a page without maps, for users' own files":
+      "mementomap page -o site --name 'Explore a MementoMap'",
   },
 
   async run({ positionals, values }, io) {
@@ -74,7 +75,7 @@ map smaller.
   },
 });
 
-/** `id=path`, or a path alone; a path that has a `=` itself can be written `./a=b`. */
+/** `id=path`, or a path alone; a path that contains a `=` can be written `./a=b`. */
 function namedMap(text: string): { readonly id: string; readonly path: string } {
   const [, id, path] = /^([\w.-]+)=(.+)$/.exec(text) ?? [];
   return id === undefined || path === undefined

@@ -25,16 +25,16 @@ export const command: Command = defineCommand({
   name: "partition",
   usage: "[INPUT...] -o RUN",
   description: `
-Divides the creation of a map into pieces that run anywhere: in Spark, in a
-Slurm array, under GNU parallel, or on machines that share a folder. The map
-that combine creates from them has the same bytes as that of generate.
+Divides the creation of a map into jobs that run anywhere: in Spark, in a Slurm
+array, under GNU parallel, or on machines that share a folder. combine creates
+the map from their results, with the same bytes as generate.
 
-First, each split of the index (some of its files, or some of its lines) is
-converted to a run: its keys, sorted and counted. Inputs and options are those
-of generate; use the same options for all splits.
+First, each split of the index (some of its files or lines) is converted to a
+run: its keys, sorted and counted. Inputs and options are those of generate; use
+the same options for all splits.
 
-Then --into N chooses N - 1 keys to cut at, from the runs of all splits or of a
-sample of them, so that the N ranges between them have about equal size. The
+Then --into N chooses N - 1 keys as cuts, from the runs of all splits or of a
+sample of them, so that the N ranges between them are about equal in size. The
 file has one key per line, in byte order.
 
 Runs may be compressed (.gz). They are written completely or not at all.`,
@@ -42,7 +42,7 @@ Runs may be compressed (.gz). They are written completely or not at all.`,
     output: {
       short: "o",
       value: "FILE",
-      help: "Write here: a run, or cuts.",
+      help: "Write the run or the cuts here.",
     },
     into: option.count("Choose cuts for this many ranges; the inputs are runs."),
     source: { value: "NAME", help: "The name of standard input in messages." },
@@ -120,7 +120,7 @@ export async function readCuts(path: string): Promise<Uint8Array[]> {
   return parseCuts(bytes, path);
 }
 
-/** Names the place of a fault in standard input as the caller knows it. */
+/** Reports an error in standard input at the position in the caller's own file. */
 function relocated(error: unknown, source: string | undefined, firstLine: number): unknown {
   if (!isMementoMapError(error) || error.position?.source !== "stdin") return error;
   const { line } = error.position;

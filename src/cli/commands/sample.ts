@@ -12,23 +12,22 @@ export const command: Command = defineCommand({
   name: "sample",
   usage: "[-o FILE]",
   description: `
-Writes the index of a synthetic archive, as sorted CDXJ with the shape of a real
-one: how many captures a page has, how deep hosts and paths are, which top-level
-domains there are. The same seed and number of lines give the same bytes, on
-every machine.
+Writes the index of a synthetic archive, as sorted CDXJ with realistic
+distributions of captures per page, depths of hosts and paths, and top-level
+domains. The same seed and number of lines give the same bytes on every machine.
 
 With --uris, writes URIs instead: some are held by the sample archive of the
 same seed and number of lines, most are not.
 `,
   options: {
-    lines: option.count("100000", "How many captures the index has."),
+    lines: option.count("100000", "The number of captures in the index."),
     seed: option.whole("1", "The seed of the random archive."),
     uris: option.count("Write this many URIs instead of an index."),
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
   examples: {
-    "an index to try things on": "mementomap sample --lines 1000 -o sample.cdxj",
+    "a small index for experiments": "mementomap sample --lines 1000 -o sample.cdxj",
     "URIs to look up in a map of it":
       "mementomap sample --lines 1000 --uris 500 -o sample-uris.txt",
   },

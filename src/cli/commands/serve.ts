@@ -22,20 +22,21 @@ ID defaults to the file name: whole, by ranges, as gzip or zstd, or page by page
 many. / is a web interface; /health, /metrics and /openapi.json are also
 available.
 
-A packed map is served as it is. With --packed, a text map has a packed form at
-the same URL, for clients that request application/vnd.mementomap.packed. If it
-was made from that text, a new version of one waits for the other.
+A packed map is served unchanged. With --packed, a text map also has a packed
+form at the same URL, for clients that request
+application/vnd.mementomap.packed. If it was packed from that text, the two are
+replaced together.
 
-When the file of a map is replaced, the server reads the new map while the old
-one is in use, and switches to it if it is valid; no request is lost. SIGHUP
-checks the files immediately. Every option is also a setting, in a JSON file
-(--config) by its name, and in the environment, as MEMENTOMAP_PAGE_RECORDS for
---page-records; the command line takes precedence over the environment, and the
-environment over the file. When it is stopped (Ctrl-C, SIGTERM), the server
-finishes requests in progress, and exits with status 0.
+When a map file is replaced, the server loads the new map in the background, and
+switches to it if it is valid; no request is lost. SIGHUP checks the files
+immediately. Every option can also be set by its name in a JSON file (--config),
+or in the environment, such as MEMENTOMAP_PAGE_RECORDS for --page-records; the
+command line takes precedence over the environment, and the environment over the
+file. On Ctrl-C or SIGTERM, the server finishes requests in progress and exits
+with status 0.
 
-The log on standard error has a line of JSON for each event; --access-log has
-the requests. The URL is written to standard output when the server is ready.`,
+Events are logged to standard error, one JSON object per line; --access-log logs
+requests. The URL is written to standard output when the server is ready.`,
   options: {
     port: option.port("8080", "The port; 0 selects any free port."),
     host: HOST_OPTION,
@@ -45,12 +46,12 @@ the requests. The URL is written to standard output when the server is ready.`,
     ),
     "third-party": { help: "All maps belong to archives other than this site's." },
     "max-age": option.duration("1h", "How long clients may use a map without revalidation."),
-    "page-records": option.count("50000", "The maximum number of records of a page."),
+    "page-records": option.count("50000", "The maximum number of records per page."),
     memory: option.size(
       "64m",
-      "Hold this much of each map in memory; the rest is read from the file.",
+      "Keep this much of each map in memory; the rest is read from the file.",
     ),
-    "cache-dir": { value: "DIR", help: "Keep compressed copies here for the next start." },
+    "cache-dir": { value: "DIR", help: "Cache compressed copies here across restarts." },
     reload: option.duration("2s", "How often to check for a new version; 0 for never."),
     "max-shrink": MAX_SHRINK_OPTION,
     packed: {
@@ -59,7 +60,7 @@ the requests. The URL is written to standard output when the server is ready.`,
       help: "The same map, packed, for clients that request it with Accept; may be repeated.",
     },
     ...MONITORING_OPTIONS,
-    rate: option.decimal("0", "Requests per second and address; 0 for no limit."),
+    rate: option.decimal("0", "Requests per second and client address; 0 for no limit."),
     ...PROXY_OPTIONS,
     config: CONFIG_OPTION,
   },
@@ -113,7 +114,7 @@ the requests. The URL is written to standard output when the server is ready.`,
   },
 });
 
-/** `id=path`, or a path alone; a path that has a `=` itself can be written `./a=b`. */
+/** `id=path`, or a path alone; a path that contains a `=` can be written `./a=b`. */
 function publishedMap(text: string): FileToPublish {
   const [, id, path] = /^([\w.-]+)=(.+)$/.exec(text) ?? [];
   return path === undefined ? { path: text } : { id, path };
@@ -125,7 +126,7 @@ interface FileToPublish {
   readonly packed?: string | undefined;
 }
 
-/** Gives maps their packed forms: the first where no name is given. */
+/** Assigns packed forms to maps by name; without a name, to the first. */
 function withPacked(maps: readonly FileToPublish[], packed: readonly string[]): FileToPublish[] {
   const all = [...maps];
   for (const text of packed) {

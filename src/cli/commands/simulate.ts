@@ -8,7 +8,7 @@ import { type Command, defineCommand } from "../common/command.ts";
 import { option, parsePart } from "../common/options.ts";
 import { REPORT_OPTIONS, reportOutputs } from "../common/report-files.ts";
 
-/** Those that need no maps. */
+/** All policies that need no maps. */
 const DEFAULT_POLICIES: readonly string[] = POLICIES.filter(
   (name) => !["maps", "both"].includes(name),
 );
@@ -17,15 +17,15 @@ export const command: Command = defineCommand({
   name: "simulate",
   usage: "--archives FILE --lookups STREAM",
   description: `
-Runs routing policies side by side on lookups in chronological order, as if an
-aggregator had received them: how many requests each policy sends, and which
-share of archives with a hit and of mementos its clients get.
+Compares routing policies on lookups in chronological order, as if an aggregator
+had received them: the number of requests each policy sends, and the share of
+hits (archives that hold the URI) and of mementos that its clients get.
 
-Policies: broadcast queries every archive; top-k always the 1, 3 or 5 that have
-most; tld those that had anything of the top-level domain in the first tenth of
-the lookups (at most 10,000), which go to every archive; maps those whose map
-has the URI; learner decides by earlier responses, for each --recall; both uses
-maps and learns; oracle queries those that have it.
+Policies: broadcast queries every archive; top-k always the 1, 3 or 5 largest;
+tld sends the first tenth of the lookups (at most 10,000) to every archive, then
+queries those with hits for the top-level domain; maps queries archives whose
+map has the URI; learner learns from earlier responses, for each --recall; both
+uses maps and learns; oracle queries exactly the archives that hold the URI.
 
 Archives are a JSON list of entries with an id and holdings, a map or an index
 of any format:
@@ -38,7 +38,7 @@ mementomap for the policies maps and both.
 Lookups are URIs, one per line, optionally preceded by a time and a tab, or the
 log of an aggregator.`,
   options: {
-    archives: { short: "a", value: "FILE", help: "The archives and what they hold." },
+    archives: { short: "a", value: "FILE", help: "The archives and their holdings." },
     lookups: { value: "STREAM", help: "The lookups in chronological order; - for standard input." },
     policy: {
       value: "NAME",
@@ -49,14 +49,14 @@ log of an aggregator.`,
       value: "SHARE",
       multiple: true,
       parse: parsePart,
-      help: "The recall that the learner is to keep; may be repeated. Default: 0.95 and 0.98.",
+      help: "The target recall of the learner; may be repeated. Default: 0.95 and 0.98.",
     },
-    skip: option.whole("0", "Start counting after this many different originals."),
+    skip: option.whole("0", "Start counting after this many distinct originals."),
     seed: option.whole("1", "The seed of random decisions."),
     ...REPORT_OPTIONS,
   },
   examples: {
-    "what learning would save":
+    "the savings of learning":
       "mementomap simulate -a holdings.json --lookups uris.txt --recall 0.98",
     "with the log of an aggregator, as an HTML report":
       "mementomap simulate -a holdings.json --lookups memgator.log --html r.html",

@@ -17,11 +17,10 @@ export const command: Command = defineCommand({
 Splits a map into pages in key order: page-0001.ukvs, page-0002.ukvs and so on.
 Each page is a map with all headers, whose !meta header gives the number of the
 page and its first and last key. All rows of a key are on one page. Merging the
-pages gives the map again. Pages are written as merge writes maps, whatever the
-layout of the input: LF, one space, %2a for a * that is not a wildcard.
+pages restores the map. Pages are in canonical form, like the output of merge:
+LF, one space, %2a for a * that is not a wildcard.
 
-The folder appears when all pages are written; it must not exist before, or be
-empty.
+The folder must be new or empty, and appears when all pages are written.
 `,
   options: {
     pages: option.count("The number of pages."),
@@ -76,5 +75,5 @@ empty.
 function splitSize(pages: number | undefined, maxLines: number | undefined): SplitSize {
   if (pages !== undefined && maxLines === undefined) return { pages };
   if (maxLines !== undefined && pages === undefined) return { maxLines };
-  throw usage("split", "say how to cut: either --pages N or --max-lines N");
+  throw usage("split", "specify either --pages N or --max-lines N");
 }

@@ -19,7 +19,7 @@ Writes the canonical SURT of each URI, as in CDX files: host labels in reverse
 order, then the path and the query. Without arguments, reads URIs from standard
 input, one per line, and writes one line for each.
 
-With --keys, writes the keys that a lookup tries in a map instead, most specific
+With --keys, writes instead the keys that a lookup tries in a map, most specific
 first, one per line; an empty line separates URIs.
 `,
   options: {
@@ -27,7 +27,7 @@ first, one per line; an empty line separates URIs.
   },
   examples: {
     "the SURT of one URI": "mementomap surt https://www.example.org/a/?b=1",
-    "the keys a lookup tries": "mementomap surt --keys https://example.org/a/b",
+    "the lookup keys of a URI": "mementomap surt --keys https://example.org/a/b",
     "many, from a file": "mementomap surt < uris.txt",
   },
 
@@ -65,7 +65,7 @@ first, one per line; an empty line separates URIs.
   },
 });
 
-/** The lines of standard input. Refuses a file of another kind, told by its first line. */
+/** The lines of standard input. Rejects another kind of file by its first line. */
 async function* inputLines(io: Io): AsyncGenerator<LineBatch, void, undefined> {
   const { chunks, name: source } = await openInput(undefined, io, { signal: io.interrupt.signal });
   for await (const batch of lineBatches(chunks, { source })) {
@@ -77,7 +77,7 @@ async function* inputLines(io: Io): AsyncGenerator<LineBatch, void, undefined> {
   }
 }
 
-/** The common case, in bytes from end to end, so that input need not be UTF-8. */
+/** The common case, on bytes throughout, so that input need not be UTF-8. */
 async function streamSurts(io: Io, sink: BlockSink): Promise<void> {
   const out = new BlockWriter(sink);
   for await (const { bytes, starts, ends, count } of inputLines(io)) {

@@ -20,20 +20,19 @@ export const command: Command = defineCommand({
   name: "validate",
   usage: "[MAP...] | --url ARCHIVE-URL",
   description: `
-Writes a line for each fault of a map, with its place and its code:
+Writes a line for each problem of a map, with its position and its code:
 
     map.ukvs:12: error: key "com,a)/" comes after "com,b)/" [not-sorted]
 
-An error makes the map wrong or unreadable. A warning is about something that is
-allowed, but probably not intended. Reading continues after a fault, so that all
-are listed.
+An error makes the map wrong or unreadable. A warning concerns something that is
+allowed, but probably not intended. All problems are listed, not only the first.
 
-A packed map is checked completely: its header, its directory and every part.
-For a damaged map, the line names the part; for a valid one, standard error
-describes its content.
+A packed map is checked completely: its header, its directory and every shard.
+For a damaged map, the line names the damaged part; for a valid one, a summary
+of its content is written to standard error.
 
 With --url, discovers the map that an archive publishes and checks the rules of
-docs/dissemination.md, with a line for each that says what was found:
+docs/dissemination.md, with a line for the result of each:
 
     warning: the response has no ETag; there should be a strong ETag [P4]
 
@@ -54,7 +53,7 @@ count as errors.
     "treat warnings as errors": "mementomap validate --strict map.ukvs",
     "check a packed map": "mementomap validate map.packed",
     "check a publisher": "mementomap validate --url https://archive.example/",
-    "check the map of an archive that an aggregator shares":
+    "check a map that an aggregator publishes for an archive":
       "mementomap validate --url https://agg.example/ --for https://arquivo.pt/",
     "for a program": "mementomap validate --json < map.ukvs",
   },
@@ -126,7 +125,7 @@ async function* rulesOf(source: string, archive: string | undefined, io: Command
   }
 }
 
-/** @param sound takes what valid packed maps have */
+/** @param sound collects the summaries of valid packed maps */
 async function* faultsOf(paths: readonly string[], sound: object[], io: CommandIo): Findings {
   for (const path of paths) {
     const packed = await openPackedFile(path);
@@ -141,7 +140,7 @@ async function* faultsOf(paths: readonly string[], sound: object[], io: CommandI
     const { name, chunks } = await io.open(path, "checking");
     const whole = await peekHead(chunks);
     if (isPacked(whole.head)) {
-      // It is read at random: one that is compressed or comes from standard input is held.
+      // Random access is required, so a compressed or piped map is loaded into memory.
       yield* packedFaults(new MemorySource(await joinChunks(whole.chunks), name), sound, io);
     } else {
       for await (const { line, ...what } of validateMap(whole.chunks))

@@ -5,22 +5,22 @@ import { ioError, isMementoMapError, MementoMapError, quote } from "../../errors
 /** An option of a command: a flag, unless it has a `value`. */
 interface Option {
   readonly short?: string;
-  /** What the value is called in the help text, such as `FILE`. */
+  /** The name of the value in the help text, such as `FILE`. */
   readonly value?: string;
   /** One sentence, for the help text. */
   readonly help: string;
-  /** The heading below which it stands in the help text. */
+  /** Its heading in the help text. */
   readonly section?: string;
-  /** Used as if it had been typed. Shown in the help text. */
+  /** Parsed like a typed value. Shown in the help text. */
   readonly default?: string;
   readonly multiple?: true;
-  /** Not in the help text: better written in the file of `--config` or in the environment. */
+  /** Omitted from the help text: belongs in the `--config` file or in the environment. */
   readonly isSetting?: true;
-  /** Other names that are read, as MemGator has them. */
+  /** Other accepted names: those of MemGator. */
   readonly aliases?: readonly string[];
-  /** All values there are, where they are few: see `choice`. */
+  /** All allowed values, for an enumeration: see `choice`. */
   readonly choices?: readonly string[];
-  /** Makes a value of the text; throws `MM_USAGE`, to which the option's name is added. */
+  /** Parses the text; throws `MM_USAGE`, to which the option's name is added. */
   readonly parse?: (text: string) => unknown;
 }
 
@@ -41,21 +41,21 @@ export type OptionValues<Options extends OptionTable> = {
   readonly [Name in keyof Options]: OptionValue<Options[Name]>;
 };
 
-/** What stands where a value should be, and is none: `-1` and `-` may be values. */
+/** An option in the place of a value; `-1` and `-` may be values. */
 const OPTION = /^-(?![\d.])./;
 
-/** What was typed after the name of a command, taken apart. */
+/** The parsed command line of a command. */
 interface TypedLine {
   readonly positionals: readonly string[];
-  /** The texts of each option that was typed; none for a flag. */
+  /** The texts of each typed option; none for a flag. */
   readonly given: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * Takes apart what was typed after the name of a command, strictly: an unknown option is an error.
+ * Parses the command line of a command, strictly: an unknown option is an error.
  *
- * `parseArgs` splits; the checks are made here, because its own messages name neither the nearest
- * option nor the command whose help to read.
+ * `parseArgs` splits; the checks are made here, because its messages neither suggest a similar option
+ * nor point to the help of the command.
  *
  * @throws `MM_USAGE`
  */
@@ -73,7 +73,7 @@ export function splitCommandLine(
   });
   const { tokens } = parseArgs({
     args: [...argv],
-    // As the entries above have it, which lose their types.
+    // `Object.fromEntries` loses the types of the entries above.
     options: Object.fromEntries(known) as ParseArgsConfig["options"],
     allowPositionals: true,
     strict: false,
@@ -109,9 +109,10 @@ export function splitCommandLine(
 }
 
 /**
- * The value of every option: what was typed, else what the first of `settings` has, else its default.
+ * The value of every option: from the command line, else from the first of `settings` that has it, else
+ * its default.
  *
- * @throws `MM_USAGE` for a value that is wrong; the message says where it is from.
+ * @throws `MM_USAGE` for an invalid value; the message names its source.
  */
 export function optionValues(
   options: OptionTable,
@@ -146,7 +147,7 @@ function parseValue(place: string, option: Option, text: string): unknown {
   }
 }
 
-/** Options of MemGator that have another name here, or none. */
+/** MemGator options with another name here, or without an equivalent. */
 const MEMGATOR_OPTIONS: ReadonlyMap<string, string> = new Map([
   ["benchmark", "use --log FILE"],
   ["verbose", "use --access-log -"],
@@ -164,25 +165,25 @@ function unknownOption(command: string, options: OptionTable, rawName: string): 
   return usage(command, `unknown option ${quote(rawName)}${hint}`);
 }
 
-/** A fault in how a command was called, with where to read on. */
+/** A usage error that points to the help of the command. */
 export function usage(command: string, message: string): MementoMapError {
   return new MementoMapError("MM_USAGE", `${message} (see mementomap ${command} --help)`);
 }
 
-/** Values for options from elsewhere than the command line. */
+/** Option values from the environment or a file. */
 export interface Settings {
-  /** The texts of an option by its long name; a flag has `true` or `false`. */
+  /** The texts of options by long name; `true` or `false` for a flag. */
   readonly values: ReadonlyMap<string, readonly string[]>;
-  /** How an option is called there, for messages. */
+  /** The name of an option in this source, for messages. */
   nameOf(option: string): string;
 }
 
-/** What a file or the environment cannot say: it is about this one run. */
+/** Options that apply to a single run, so that neither a file nor the environment can set them. */
 const NOT_SETTINGS: ReadonlySet<string> = new Set(["config", "json", "quiet", "help"]);
 
 /**
- * The settings of the environment: `--page-size` is `MEMENTOMAP_PAGE_SIZE`. An option that may be
- * given more than once has its values apart by blanks.
+ * The settings of the environment: `--page-size` is `MEMENTOMAP_PAGE_SIZE`. The values of a repeatable
+ * option are separated by blanks.
  *
  * @throws `MM_USAGE` for a flag that is neither `true` nor `false`.
  */
@@ -208,9 +209,9 @@ export function variableOf(option: string): string {
 
 /**
  * The settings of a JSON file, an object with the names of options as members: strings, numbers,
- * `true` or `false` for flags, and lists where an option may be given more than once.
+ * `true` or `false` for flags, and lists for repeatable options.
  *
- * @throws MM_IO when it cannot be read, MM_BAD_INPUT when it is not such a file.
+ * @throws MM_IO if it cannot be read, MM_BAD_INPUT if it is not such a file.
  */
 export function fileSettings(options: OptionTable, path: string): Settings {
   const members = readObject(path);
@@ -246,12 +247,12 @@ function readObject(path: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badFile(path, `this is not JSON: ${error instanceof Error ? error.message : ""}`);
+    throw badFile(path, `not JSON: ${error instanceof Error ? error.message : ""}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw badFile(path, 'expected a JSON object, for example {"port": 1208}');
   }
-  // Every object that JSON makes has texts as names.
+  // The member names of a JSON object are strings.
   return value as Record<string, unknown>;
 }
 
@@ -269,7 +270,7 @@ function badFile(path: string, message: string): MementoMapError {
   return new MementoMapError("MM_BAD_INPUT", message, { position: { source: path } });
 }
 
-/** A question for the name that was probably meant; empty when none is close. */
+/** Suggests the most similar name; empty if none is similar. */
 export function didYouMean(
   typed: string,
   names: readonly string[],
@@ -284,7 +285,7 @@ export function didYouMean(
   return best === "" ? "" : `; did you mean ${show(best)}?`;
 }
 
-/** How many letters must be added, dropped, changed or swapped with their neighbour. */
+/** The number of letters to insert, delete, replace or swap with their neighbour. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -17,11 +17,11 @@ import { type CommandIo, commandIo, type Summary } from "./messages.ts";
 
 const COMMON_OPTIONS = {
   json: { help: "Write results, messages and errors as JSON." },
-  quiet: { short: "q", help: "Show neither progress nor summary; warnings are shown." },
+  quiet: { short: "q", help: "Show neither progress nor summary, only warnings and errors." },
   help: { short: "h", help: "Show this help." },
 } as const satisfies OptionTable;
 
-/** The values of a command's options, those that every command has included. */
+/** The values of a command's options, including the common ones. */
 export type CommandValues<Options extends OptionTable> = OptionValues<
   Options & typeof COMMON_OPTIONS
 >;
@@ -30,72 +30,72 @@ interface Arguments<Options extends OptionTable> {
   readonly positionals: readonly string[];
   readonly values: CommandValues<Options>;
   /**
-   * The values as they are now: the settings file is read again.
+   * The current values: rereads the settings file.
    *
-   * @throws as `Command.run` does for values, and what is wrong with the file.
+   * @throws as `Command.run` does for values; MM_IO and MM_BAD_INPUT for the file.
    */
   readonly reread: () => CommandValues<Options>;
 }
 
-/** What a command reads and writes: nothing of it is lost, and standard input is read once. */
+/** The files of a command, to guard against data loss and a second read of standard input. */
 interface CommandFiles {
   readonly reads: NamedFiles;
   readonly writes?: readonly GuardedOutput[];
 }
 
-/** What a command did. Its warnings are shown as they come. */
+/** The result of a command. Warnings are shown immediately. */
 export interface Outcome {
   /** `ok` by default. */
   readonly status?: ExitCode;
-  /** Written in every form that was asked for; `filters` are what of the input counts. */
+  /** Written in every requested form; `filters` state which part of the input counts. */
   readonly report?: Report;
   readonly filters?: Readonly<Record<string, unknown>>;
   /** Shown on standard error, unless quiet. */
   readonly summary?: Summary;
 }
 
-/** Examples of the help text, which a test runs: what each does, and the whole line for a shell. */
+/** Examples of the help text, which a test runs: a description, and the complete shell command. */
 type Examples = Readonly<Record<string, string>>;
 
-/** What a command is, as its file declares it. */
+/** The declaration of a command. */
 interface CommandDefinition<Options extends OptionTable> {
   readonly name: string;
-  /** What follows the name: `MAP [URI...]`. `[OPTIONS]` is added. */
+  /** The arguments: `MAP [URI...]`. `[OPTIONS]` is added. */
   readonly usage: string;
   /** Paragraphs of plain text; lines of at most 80 columns. */
   readonly description: string;
   readonly options: Options;
   readonly examples: Examples;
   /**
-   * Whether options may also come from a JSON file, which its option `config` names, and from the
-   * environment. What is typed comes first, then the environment, then the file.
+   * Whether options may also come from the JSON file of its option `config`, and from the environment.
+   * The command line takes precedence over the environment, and the environment over the file.
    */
   readonly isConfigurable?: true;
-  /** Set by servers, which end in their own time when the user wants to stop. */
+  /** Set by servers, which shut down gracefully on a signal. */
   readonly handlesSignals?: true;
-  /** The files of a run, which are guarded before it. */
+  /** The files of a run, guarded before it starts. */
   readonly files?: (args: Arguments<Options>) => CommandFiles;
   readonly run: (args: Arguments<Options>, io: CommandIo) => Promise<Outcome | ExitCode>;
 }
 
 export interface Command {
   readonly name: string;
-  /** All of them, those that every command has included. */
+  /** All options, including the common ones. */
   readonly options: OptionTable;
   readonly examples: Examples;
-  /** Whether the command ends in its own time when it is interrupted, and is not let go of. */
+  /** Whether the command shuts down gracefully on a signal, and must not be abandoned. */
   readonly handlesSignals: boolean;
   /** The whole help text; it ends in a line feed. */
   help(): string;
   /**
-   * Runs the command on what was typed after its name.
+   * Runs the command with the arguments after its name.
    *
-   * @throws `MM_USAGE` for unknown options and values that are missing or wrong.
+   * @throws `MM_USAGE` for unknown options and for missing or invalid values.
    */
   run(argv: readonly string[], io: Io): Promise<ExitCode>;
 }
 
-/** Makes a command of its declaration; the types of the option values follow from it. */
+/** Creates a command from its declaration, which determines the types of the option values. */
 export function defineCommand<const Options extends OptionTable>(
   definition: CommandDefinition<Options>,
 ): Command {
@@ -114,35 +114,35 @@ export function defineCommand<const Options extends OptionTable>(
           definition.isConfigurable === true
             ? settingsOf(options, typed.given.get("config")?.[0], io)
             : [];
-        // The parser goes by the same table as the types.
+        // The parser uses the same table as the types.
         return optionValues(options, typed, settings) as CommandValues<Options>;
       };
       const args = { positionals: typed.positionals, values: reread(), reread };
       const files = definition.files?.(args);
       if (files !== undefined) await guard(name, files, args.values, io);
       const startedAt = io.now();
-      const world = commandIo(io, args.values);
+      const context = commandIo(io, args.values);
       for (const setting of typed.given.keys()) {
         if (options[setting].isSetting !== true) continue;
-        world.warn(
+        context.warn(
           `--${setting} is a setting: write it in the file of --config, or as ${variableOf(setting)}`,
         );
       }
-      const result = await definition.run(args, world);
+      const result = await definition.run(args, context);
       const outcome = typeof result === "number" ? { status: result } : result;
       const { report, filters = {}, summary, status = ExitCode.ok }: Outcome = outcome;
       if (report !== undefined) {
         const { reportValues, runRecord, writeReport } = await import("./report-files.ts");
         const run = runRecord(io, files?.reads ?? {}, filters);
-        await writeReport(report, run, reportValues(args.values), world);
+        await writeReport(report, run, reportValues(args.values), context);
       }
-      if (summary !== undefined) world.summary(summary, io.now() - startedAt);
+      if (summary !== undefined) context.summary(summary, io.now() - startedAt);
       return status;
     },
   };
 }
 
-/** Refuses what would destroy something before anything is read, and says what is waited for. */
+/** Rejects outputs that would destroy a file, before anything is read; prompts for typed input. */
 async function guard(
   command: string,
   { reads, writes = [] }: CommandFiles,
@@ -153,25 +153,25 @@ async function guard(
   const isPiped = inputs.filter((path) => path === "-").length;
   if (isPiped > 1) throw usage(command, "standard input can be read only once");
   await guardOutputs(writes, { inputs, force: values["force"] === true });
-  // A command that waits for somebody to type looks as if it hung.
+  // Without a prompt, a command that waits for typed input seems to hang.
   if (isPiped === 1 && io.isStdinTTY === true && io.stderr.isTTY === true) {
     io.stderr.write("mementomap: reading standard input; end it with Ctrl-D\n");
   }
 }
 
-/** The environment, then the file that was named in the command line or there. */
+/** The environment, then the file named on the command line or in the environment. */
 function settingsOf(options: OptionTable, typed: string | undefined, { env }: Io): Settings[] {
   const path = typed ?? env[variableOf("config")];
   const environment = environmentSettings(options, env);
   return path === undefined ? [environment] : [environment, fileSettings(options, path)];
 }
 
-/** Commands that serve the same purpose, by a title in a few words: their names, and what they do. */
+/** Names and summaries of commands, grouped by purpose. */
 export type CommandGroups = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const INDENT = "    ";
 
-/** The help text of a command: what it does, how to call it, its options by section, examples. */
+/** The help text of a command: description, usage, options by section, and examples. */
 function helpText(
   command: Pick<
     CommandDefinition<OptionTable>,

@@ -7,19 +7,19 @@ import { captureFilter, INDEX_OPTIONS, updatedAt } from "./index-options.ts";
 import type { Io } from "./io.ts";
 import { choice, misuse, parseAddress } from "./options.ts";
 
-/** The options of commands that count the captures of indexes for a map: how, and what to call it. */
+/** The options of commands that count captures for a map. */
 export const COUNT_OPTIONS = {
   revisits: {
     value: "RULE",
     default: "count",
-    help: "Treatment of captures of unchanged pages: count or skip.",
+    help: "Whether to count or skip captures of unchanged pages.",
     ...choice(["count", "skip"]),
   },
   distinct: { help: "Count captures of the same URI and time once." },
   originals: { help: "Count originals (distinct URIs) too." },
-  queries: { help: "Keep queries: a row for each URI, in a map with queries." },
+  queries: { help: "Keep queries: one row per URI, in a map with queries." },
   by: { value: "FIELD", help: "Split rows by datetime[:year|month|day].", parse: parseBy },
-  archive: { value: "ID", help: "The archive to select from logs and TimeMaps of aggregators." },
+  archive: { value: "ID", help: "Count only this archive in logs and TimeMaps of aggregators." },
   id: {
     value: "URL",
     help: "The archive's URI, for the header.",
@@ -37,9 +37,9 @@ type CountValues = OptionValues<typeof INDEX_OPTIONS & typeof COUNT_OPTIONS> & {
 };
 
 /**
- * What the options say about counting.
+ * The settings for counting.
  *
- * @throws MM_USAGE for a filter that nothing can pass.
+ * @throws MM_USAGE for a filter that no capture can pass.
  */
 export function countSettings(values: CountValues): Omit<GenerateOptions, "streams"> {
   const { format, archive, distinct, originals, queries, by = 0, revisits } = values;
@@ -48,7 +48,7 @@ export function countSettings(values: CountValues): Omit<GenerateOptions, "strea
   return { format, filter, archive, distinct, originals, queries, datetimeDigits: by, skipBad };
 }
 
-/** What a map of these files says about itself. */
+/** The description in the header of a map of these files. */
 export async function mapDescription(
   values: Pick<CountValues, "id" | "name">,
   paths: readonly string[],

@@ -12,12 +12,12 @@ import type { Interrupt } from "../../interruption.ts";
 import { type Io, sourceDate } from "./io.ts";
 import type { CommandIo } from "./messages.ts";
 
-/** The options of commands that read indexes: what they are, and which captures count. */
+/** The options of commands that read indexes: the format, and which captures count. */
 export const INDEX_OPTIONS = {
   format: {
     value: "NAME",
     default: "auto",
-    help: `One of ${INPUT_FORMATS.join(", ")}.`,
+    help: `The input format: ${INPUT_FORMATS.join(", ")}.`,
     ...choice(INPUT_FORMATS),
   },
   status: {
@@ -28,7 +28,7 @@ export const INDEX_OPTIONS = {
   },
   mime: { value: "TYPE", multiple: true, help: "Count only these MIME types: text/html, image/*." },
   from: option.date("Only captures from this date on, e.g. 2010."),
-  to: option.date("Count captures up to and including then: 2012."),
+  to: option.date("Only captures up to and including this date, e.g. 2012."),
   exclude: {
     value: "REGEX",
     multiple: true,
@@ -43,17 +43,17 @@ export const INDEX_OPTIONS = {
 } as const satisfies OptionTable;
 
 /**
- * The filter that the options say.
+ * The filter set by the options.
  *
- * @throws MM_USAGE for one that nothing can pass, before any work is done.
+ * @throws MM_USAGE for a filter that no capture can pass, before any work is done.
  */
 export function captureFilter(
   values: Partial<OptionValues<typeof INDEX_OPTIONS>>,
   more: CaptureFilter = {},
 ): CaptureFilter {
   const filter = joinFilters(values.preset === undefined ? {} : PAPER_PRESET, {
-    status: someOf(values.status),
-    mime: someOf(values.mime),
+    status: splitLists(values.status),
+    mime: splitLists(values.mime),
     from: values.from,
     to: values.to,
     exclude: values.exclude,
@@ -66,7 +66,7 @@ export function captureFilter(
   return filter;
 }
 
-/** Checked where it is typed, so that a message names the option. */
+/** Checked during parsing, so that the message names the option. */
 function parseStatus(text: string): string {
   void new CaptureSieve({ status: text.split(",") });
   return text;
@@ -77,13 +77,13 @@ function parseExclude(text: string): string {
   return text;
 }
 
-/** `--status 200,301` is the same as giving the option twice. */
-function someOf(values: readonly string[] = []): string[] | undefined {
+/** Splits lists: `--status 200,301` is the same as giving the option twice. */
+function splitLists(values: readonly string[] = []): string[] | undefined {
   const list = values.flatMap((value) => value.split(","));
   return list.length === 0 ? undefined : list;
 }
 
-/** The options of commands that do long work: what it may take. */
+/** The resource limits of long-running commands. */
 export const WORK_OPTIONS = {
   memory: option.size("512m", "The maximum memory to use."),
   threads: option.count(
@@ -91,7 +91,7 @@ export const WORK_OPTIONS = {
   ),
 } as const satisfies OptionTable;
 
-/** As many as were asked for, or as there are cores and memory for. */
+/** The requested number of threads; by default one per core, within the memory limit. */
 export function workThreads({
   threads,
   memory,
@@ -111,7 +111,7 @@ interface WorkSettings {
   readonly onRead: (bytes: number) => void;
 }
 
-/** Does long work on files, and shows how far it is. */
+/** Runs long work on files and shows its progress. */
 export async function withProgress<T>(
   io: CommandIo,
   paths: readonly string[],
@@ -140,23 +140,23 @@ export async function withProgress<T>(
   }
 }
 
-/** When the index last changed, so that the same index always gives the same map. */
+/** The last change of the index; the current time would make maps of the same index differ. */
 export async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
   let last = sourceDate(io);
   for (const path of last === undefined ? paths : []) {
-    // What has no time of its own, such as a pipe, changes now. A folder also changes with the files in it.
+    // A pipe has no modification time: use the current time. A folder is as new as its newest file.
     const times = (await filesAt(path))?.map(({ mtimeMs }) => mtimeMs) ?? [Date.now()];
     last = Math.max(last ?? 0, ...times);
   }
   return new Date(last ?? 0).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** Undefined where there is nothing: what opens it reports that. */
+/** Undefined if the file does not exist, which is reported when it is opened. */
 function statsOf(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
 }
 
-/** What is known of a file, or of a folder and the files in it; undefined for a pipe or nothing. */
+/** Size and time of a file, or of a folder and its files; undefined for a pipe or a missing file. */
 async function filesAt(path: string): Promise<Pick<Stats, "size" | "mtimeMs">[] | undefined> {
   const stats = path === "-" ? undefined : await statsOf(path);
   if (stats?.isDirectory() !== true) return stats?.isFile() === true ? [stats] : undefined;

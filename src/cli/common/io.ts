@@ -6,17 +6,17 @@ import { foreseenError } from "../../errors.ts";
 import { isClosedPipe } from "../../files/output-file.ts";
 import type { BlockSink } from "../../bytes/block-writer.ts";
 
-/** Where messages go: standard error, or a test. */
+/** The destination of messages: standard error, or a test. */
 interface MessageSink {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
 
-/** Everything a command may touch of the world around it. */
+/** The environment of a command; it uses nothing else of the process. */
 export interface Io {
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** Whether somebody would have to type what standard input has. */
+  /** Whether standard input is a terminal. */
   readonly isStdinTTY?: boolean | undefined;
   readonly stdout: Writable;
   readonly stderr: MessageSink;
@@ -25,23 +25,22 @@ export interface Io {
   /** How to start this program again; without it there are no worker processes. */
   readonly program?: Program | undefined;
   /**
-   * Calls back when the process is told to reopen its files (SIGHUP), as after a log was rotated;
-   * call the function returned to unsubscribe.
+   * Calls the listener on SIGHUP, for example after log rotation; the returned function unsubscribes.
    */
   readonly onHangUp?: ((listener: () => void) => () => void) | undefined;
   /** Milliseconds from any fixed point. */
   now(): number;
 }
 
-/** Files, by what they were given as. */
+/** Files by role. */
 export type NamedFiles = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What the process says when it ends. Part of the interface: scripts rely on it. */
+/** The exit statuses of the process. Part of the interface: scripts rely on them. */
 export const ExitCode = {
   ok: 0,
-  /** Done, and the answer is no: absent, different, invalid. */
+  /** Success with a negative answer: absent, different, invalid. */
   negative: 1,
-  /** Wrong use, bad input, or a failing disk. */
+  /** Invalid use, bad input, or an I/O error. */
   failed: 2,
   interrupted: 130,
 } as const;
@@ -49,9 +48,9 @@ export const ExitCode = {
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 /**
- * Writes to standard output and waits until it is taken.
+ * Writes to standard output and waits for the write to finish.
  *
- * Fails with the system's `EPIPE` error when nobody reads any more; `main` ends quietly then.
+ * Fails with the system's `EPIPE` error if the reader closed the pipe; `main` then exits silently.
  */
 export function writeOut(stdout: Writable, data: Uint8Array | string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -66,7 +65,7 @@ export async function interrupted({ interrupt: { signal } }: Io): Promise<void> 
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** Waits until a stream has passed on what it was given, or has failed: each write reports that. */
+/** Waits until a stream is flushed or has failed; failures are reported by each write. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed) resolve();
@@ -75,8 +74,8 @@ export function drained(stream: Writable): Promise<void> {
 }
 
 /**
- * The time that outputs shall say they were made at, where the environment sets one in the manner of
- * reproducible builds: `SOURCE_DATE_EPOCH`, seconds since 1970. In milliseconds.
+ * The creation time that outputs must state, for reproducible builds, in milliseconds: from
+ * `SOURCE_DATE_EPOCH`, in seconds since 1970.
  */
 export function sourceDate({ env }: Io): number | undefined {
   const epoch = env["SOURCE_DATE_EPOCH"];
@@ -86,7 +85,7 @@ export function sourceDate({ env }: Io): number | undefined {
 const FLUSH_AT_LENGTH = 64 * 1024;
 const encoder = new TextEncoder();
 
-/** Writes lines in large blocks and waits for the sink after each. What comes before a failure is written. */
+/** Writes lines in large blocks and waits for the sink after each. Lines before a failure are written. */
 export async function writeLines(
   sink: BlockSink,
   lines: AsyncIterable<string> | Iterable<string>,

@@ -3,9 +3,9 @@ import { type Input, openInput } from "../../files/input-file.ts";
 import type { Io } from "./io.ts";
 
 interface ProgressOptions {
-  /** What is done, such as `reading`. */
+  /** The current action, such as `reading`. */
   readonly label: string;
-  /** How many bytes there are in all; without it no bar and no time left are shown. */
+  /** The total number of bytes; without it neither a bar nor the remaining time is shown. */
   readonly total?: number | undefined;
   readonly quiet?: boolean | undefined;
 }
@@ -16,17 +16,17 @@ const MIN_BAR_WIDTH = 6;
 const ERASE_LINE = "\r\u001b[2K";
 
 /**
- * One line on the terminal that says how far the work is; nothing where stderr is not a terminal.
+ * A progress line on the terminal; nothing if stderr is not a terminal.
  *
- * Plain text without colour, so there is nothing for `NO_COLOR` to turn off. Drawn at most five
- * times a second, from {@link add}; no timer keeps the process alive.
+ * Plain text without colour, so `NO_COLOR` needs no handling. Drawn at most five times a second, from
+ * {@link add}; no timer keeps the process alive.
  */
 export class Progress {
   readonly #io: Io;
   readonly #label: string;
-  /** Set it where the number of bytes is known only after the start. */
+  /** Settable, because the number of bytes may be known only after the start. */
   total: number | undefined;
-  /** Bytes that were worked off. */
+  /** Bytes processed. */
   done = 0;
   readonly #isShown: boolean;
   readonly #startedAt: number;
@@ -41,19 +41,19 @@ export class Progress {
     this.#startedAt = this.#drawnAt = io.now();
   }
 
-  /** Counts bytes that were worked off. Cheap: call it once per chunk. */
+  /** Counts processed bytes. Cheap: call it once per chunk. */
   add(bytes: number): void {
     this.done += bytes;
     const now = this.#isShown ? this.#io.now() : 0;
     if (now - this.#drawnAt < INTERVAL_MS) return;
     this.#drawnAt = now;
     this.#isDrawn = true;
-    // One less than there are: a line that fills its row wraps on some terminals, and cannot be erased.
+    // One less than the width: a full line wraps on some terminals, and then cannot be erased.
     const columns = (this.#io.stderr.columns ?? 80) - 1;
     this.#io.stderr.write(ERASE_LINE + this.#line(now, columns).slice(0, columns));
   }
 
-  /** Erases the line. Call it whatever the outcome, before anything else is said. */
+  /** Erases the line. Call it whatever the outcome, before any other output. */
   end(): void {
     if (this.#isDrawn) this.#io.stderr.write(ERASE_LINE);
     this.#isDrawn = false;
@@ -71,7 +71,7 @@ export class Progress {
   }
 }
 
-/** A bar and a blank, or nothing where numbers leave too little room. */
+/** A bar and a blank, or nothing if the numbers leave too little room. */
 function bar(share: number, room: number): string {
   const width = Math.min(BAR_WIDTH, room);
   if (width < MIN_BAR_WIDTH) return "";
@@ -79,24 +79,24 @@ function bar(share: number, room: number): string {
   return `[${"━".repeat(full)}${" ".repeat(width - full)}] `;
 }
 
-/** A line of the summary at the end of a run: what, how much, and a remark. */
+/** A line of the summary at the end of a run. */
 export type SummaryLine = readonly [label: string, value: string, remark?: string];
 
-/** The world of one command: messages mean the same in all of them. */
+/** The environment of one command, with messages that work alike in all commands. */
 export interface CommandIo extends Io {
-  /** Tells of something that the user should know even if no summary is wanted. */
+  /** Writes a warning, even if quiet. */
   warn(message: string): void;
-  /** Tells of something while the work goes on, unless quiet. */
+  /** Writes a message while the command runs, unless quiet. */
   note(message: string): void;
-  /** @param total how many bytes there are in all, where that is known */
+  /** @param total the total number of bytes, if known */
   progress(label: string, total?: number): Progress;
-  /** Opens an input, and shows how far it is read. */
+  /** Opens an input, and shows the progress of reading it. */
   open(path: string | undefined, label: string): Promise<Input>;
-  /** Tells what a run did, and how long it took, unless quiet. */
+  /** Writes the summary of a run with its duration, unless quiet. */
   summary(summary: Summary, ms: number): void;
 }
 
-/** What a run did: as JSON; and for people as a sentence, or as a list with time and memory. */
+/** The summary of a run: as JSON, and as text, either a sentence or a list with time and memory. */
 export interface Summary {
   readonly json: object;
   readonly text: string | readonly SummaryLine[];
@@ -164,7 +164,7 @@ export function commandIo(
   };
 }
 
-/** Passes chunks on, and erases the progress after the last one. */
+/** Yields the chunks, and erases the progress line after the last one. */
 async function* ended(
   chunks: AsyncIterable<Uint8Array>,
   progress: Progress,
@@ -184,10 +184,9 @@ function alignedList(lines: readonly SummaryLine[]): string[] {
   );
 }
 
-/** Warns of lines of a list that were left out. */
+/** Warns about skipped lines of lists. */
 export function warnSkippedLines(io: CommandIo, count: number): void {
   if (count === 0) return;
-  const what =
-    count === 1 ? "is neither a URI nor a SURT, and was" : "are neither URIs nor SURTs, and were";
-  io.warn(`${formatAmount(count, "line of the lists", "lines of the lists")} ${what} left out`);
+  const what = count === 1 ? "that is neither a URI nor a SURT" : "that are neither URIs nor SURTs";
+  io.warn(`skipped ${formatAmount(count, "line")} ${what}`);
 }

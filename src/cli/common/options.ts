@@ -22,7 +22,7 @@ const DURATION_MS: Readonly<Record<string, number>> = {
 const WHOLE = /^\d{1,16}$/;
 const DECIMAL = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** The error about options that are wrong, or wrong together. */
+/** The error for invalid or incompatible options. */
 export function misuse(message: string): MementoMapError {
   return new MementoMapError("MM_USAGE", message);
 }
@@ -37,14 +37,14 @@ export function parseSize(text: string): number {
   throw misuse(`not a size: ${quote(text)}; write 4096, 64k, 512m or 2g`);
 }
 
-/** Parses a whole number from `least` up. */
-export function parseWhole(text: string, least: number = 0): number {
+/** Parses an integer of at least `min`. */
+export function parseWhole(text: string, min: number = 0): number {
   const value = WHOLE.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw misuse(`expected an integer of at least ${least}, got ${quote(text)}`);
+  if (Number.isSafeInteger(value) && value >= min) return value;
+  throw misuse(`expected an integer of at least ${min}, got ${quote(text)}`);
 }
 
-/** {@link parseWhole} from 1 up. */
+/** {@link parseWhole} with a minimum of 1. */
 export function parsePositive(text: string): number {
   return parseWhole(text, 1);
 }
@@ -53,7 +53,7 @@ export function parsePositive(text: string): number {
 export function parseDecimal(text: string): number {
   const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(value)) return value;
-  throw misuse(`not a number from 0 up: ${quote(text)}`);
+  throw misuse(`expected a number of at least 0, got ${quote(text)}`);
 }
 
 /** Parses a duration into milliseconds: `30s`, `15m`, `1h30m`, `500ms`; a number alone is seconds. */
@@ -68,8 +68,8 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Parses a share, `1.5%` or `0.015`, into a fraction. A plain number above 1 is refused: who writes 10
- * means ten percent.
+ * Parses a share, `1.5%` or `0.015`, into a fraction. A plain number above 1 is rejected: 10 probably
+ * means 10%.
  */
 export function parseShare(text: string): number {
   const percent = PERCENT.exec(text);
@@ -90,7 +90,7 @@ export function parsePart(text: string): number {
 /**
  * Parses a point in time, or a longer span such as a year, into 4 to 14 digits of YYYYMMDDhhmmss.
  *
- * Takes those digits themselves, ISO 8601 (`2014`, `2014-03`, `2014-03-05`,
+ * Accepts those digits, ISO 8601 (`2014`, `2014-03`, `2014-03-05`,
  * `2014-03-05T10:11:12Z`) and the form of HTTP headers (`Wed, 05 Mar 2014 10:11:12 GMT`).
  */
 export function parseDatetime(text: string): string {
@@ -103,7 +103,7 @@ export function parseDatetime(text: string): string {
   );
 }
 
-/** The members of an option that takes one of a few values; completion offers them. */
+/** The members of an option with a fixed set of values; completion offers them. */
 export function choice<const Value extends string>(
   choices: readonly Value[],
 ): { readonly choices: readonly Value[]; readonly parse: (text: string) => Value } {
@@ -129,7 +129,7 @@ function parsePort(text: string): number {
   throw misuse(`not a port from 0 to 65535: ${quote(text)}`);
 }
 
-/** @param example an address of the kind that is meant. */
+/** @param example a valid address, for the message. */
 export function parseAddress(
   text: string,
   example: string = "https://archive.example.org",
@@ -138,7 +138,7 @@ export function parseAddress(
   throw misuse(`not a web address: ${quote(text)}; write ${example}`);
 }
 
-/** Makes the maker of options of one kind: with a help text only, or with a default and a help text. */
+/** Returns a function that makes options of one kind from a help text, or from a default and a help text. */
 function kind<Value>(value: string, parse: (text: string) => Value) {
   const option = (help: string) => ({ value, help, parse });
   function make(help: string): ReturnType<typeof option>;
@@ -165,12 +165,12 @@ export const option = {
   address: kind("URL", (text) => parseAddress(text)),
 };
 
-/** The files of a command: standard input where none is named. */
+/** The input files of a command; standard input by default. */
 export function inputsOf(positionals: readonly string[]): readonly string[] {
   return positionals.length === 0 ? ["-"] : positionals;
 }
 
-/** The options below one heading of the help text. */
+/** Puts options below a heading of the help text. */
 export function inSection<const Options extends OptionTable>(
   section: string,
   options: Options,
@@ -190,21 +190,24 @@ export const TMP_OPTION = {
   help: "The folder for scratch files. Default: TMPDIR.",
 } as const;
 
-/** Insists where a guard protects a file; `guardOutputs` says what from. */
+/** Overrides the checks of `guardOutputs`. */
 export const FORCE_OPTION = {
   help: "Replace an existing file even if it is of another kind.",
 } as const;
 
-/** How much of itself a map may lose and still replace the older one. */
+/** Limits the loss of mementos from one version of a map to the next. */
 export const MAX_SHRINK_OPTION = {
   value: "SHARE",
   default: "50%",
-  help: "The share of mementos that a new map may have lost; 100% accepts any map.",
+  help: "The share of mementos that a new map may lose; 100% accepts any map.",
   parse: parseShare,
 } as const;
 
-/** The options of commands that learn from lookups that missed. */
+/** The options of commands that learn from earlier misses. */
 export const MISSES_OPTIONS = {
-  misses: { value: "FILE", help: "Lookups that missed: URIs or SURTs, or a MemGator log." },
-  archive: { value: "ID", help: "The archive whose misses to use from a log of several." },
+  misses: {
+    value: "FILE",
+    help: "Earlier lookups that missed: a list of URIs or SURTs, or a MemGator log.",
+  },
+  archive: { value: "ID", help: "The archive whose misses to use, if the log has several." },
 } as const;

@@ -3,7 +3,7 @@ import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import type { ReadingSummary } from "../../generate/partition.ts";
 import type { CommandIo, SummaryLine } from "./messages.ts";
 
-/** What became of every line of indexes, as lines of a summary. */
+/** The lines of a summary that account for every line of the indexes. */
 export function readingLines(
   summary: ReadingSummary,
   ms: number,
@@ -14,29 +14,29 @@ export function readingLines(
     [summary.unit, formatCount(counts.lines), formatRate(counts.lines, ms)],
     ...some("  headers and blanks", counts.headers + counts.blank),
     ...some(
-      "  not of the web",
+      "  not web content",
       counts.nonWeb,
       summary.unit === "records"
         ? "requests, warcinfo, metadata and the like"
         : "dns:, warcinfo: and the like",
     ),
-    ...some("  of no use", counts.unproven, "requests that show no capture"),
+    ...some("  unusable", counts.unproven, "requests that prove no capture"),
     ...Object.entries(counts.filtered).flatMap(([reason, count]) =>
-      some(`  left out by ${reason}`, count),
+      some(`  excluded by ${reason}`, count),
     ),
     ...some("  bad, skipped", counts.bad),
     ...(counts.counted === counts.captures
       ? []
-      : some("  counted", counts.counted, "lines with a count of their own among them")),
+      : some("  counted", counts.counted, "including lines with a count of their own")),
     ["  captures", formatCount(counts.captures)],
     ...some("    revisits", counts.revisits),
-    ...some("    counted once", duplicates, "the same URI and time as another"),
-    ...some("    without a URI", counts.keyedByColumn, "their key column stands for it"),
+    ...some("    counted once", duplicates, "same URI and time as another"),
+    ...some("    without a URI", counts.keyedByColumn, "the key column is used instead"),
     ...some("damaged", counts.damaged, `${formatBytes(counts.damagedBytes)} skipped, see above`),
   ];
 }
 
-/** Names what was not read, and the first places that were skipped: nothing goes missing unnoticed. */
+/** Warns about unreadable inputs and the first skipped ranges, so that no loss is silent. */
 export function warnOfDamages(io: CommandIo, { counts, damages }: ReadingSummary): void {
   for (const { source, message, bytes } of damages) {
     io.warn(`${source}: ${message}${bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`}`);
@@ -45,16 +45,16 @@ export function warnOfDamages(io: CommandIo, { counts, damages }: ReadingSummary
   if (more > 0) io.warn(`${formatCount(more)} more places skipped`);
 }
 
-/** A line of the summary for what did happen. */
+/** A line of the summary, unless the count is 0. */
 function some(label: string, count: number, remark: string = ""): SummaryLine[] {
   return count === 0 ? [] : [[label, formatCount(count), remark]];
 }
 
-/** Lines that are bad stop a run where `--skip-bad` was not given, and those of `maps` always. */
+/** Adds a hint at `--skip-bad` to errors about bad lines, which it does not skip in `maps`. */
 export function withSkipHint(error: unknown, maps: readonly string[] = []): unknown {
   if (!isMementoMapError(error) || error.code !== "MM_BAD_LINE") return error;
   if (maps.includes(error.position?.source ?? "")) return error;
   const { code, message, position, cause } = error;
-  const hint = "; --skip-bad leaves such lines out and counts them";
+  const hint = "; --skip-bad skips and counts such lines";
   return new MementoMapError(code, message + hint, { position, cause });
 }

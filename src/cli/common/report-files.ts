@@ -9,19 +9,19 @@ import type { OptionTable, OptionValues } from "./command-line.ts";
 import { type Io, type NamedFiles, sourceDate } from "./io.ts";
 import { FORCE_OPTION, inSection } from "./options.ts";
 
-/** What every study can write. */
+/** The output options of every study command. */
 export const REPORT_OPTIONS = inSection("Output", {
   output: { short: "o", value: "FILE", help: "Write the tables here." },
-  html: { value: "FILE", help: "Write the report with charts here, as one HTML file." },
-  csv: { value: "DIR", help: "Write each table as CSV into this new folder." },
-  latex: { value: "DIR", help: "Write each table for LaTeX (booktabs) into this new folder." },
-  svg: { value: "DIR", help: "Write each chart as SVG into this new folder." },
+  html: { value: "FILE", help: "Write the report with charts as one HTML file." },
+  csv: { value: "DIR", help: "Write each table as CSV to this new folder." },
+  latex: { value: "DIR", help: "Write each table for LaTeX (booktabs) to this new folder." },
+  svg: { value: "DIR", help: "Write each chart as SVG to this new folder." },
   force: FORCE_OPTION,
 } as const satisfies OptionTable);
 
 type ReportValues = OptionValues<typeof REPORT_OPTIONS> & { readonly json: boolean };
 
-/** The files of a report, to be guarded. */
+/** The output files of a report, to guard. */
 export function reportOutputs({ output, html, csv, latex, svg }: ReportValues): GuardedOutput[] {
   const folders = [csv, latex, svg].filter((path) => path !== undefined);
   return [
@@ -31,13 +31,13 @@ export function reportOutputs({ output, html, csv, latex, svg }: ReportValues): 
   ];
 }
 
-/** The values of a command that makes reports. */
+/** The values of a command that writes reports. */
 export function reportValues(values: object): ReportValues {
-  if ("output" in values && "svg" in values) return values as ReportValues; // as REPORT_OPTIONS has them
+  if ("output" in values && "svg" in values) return values as ReportValues; // the names in REPORT_OPTIONS
   throw new Error("a command that makes a report needs REPORT_OPTIONS");
 }
 
-/** What was read, and which of it counts: what is not given is left out. */
+/** The inputs and filters of a run, without unset ones. */
 export function runRecord(
   io: Io,
   reads: NamedFiles,
@@ -60,7 +60,7 @@ export function runRecord(
   };
 }
 
-/** Writes a report in every form that was asked for. */
+/** Writes a report in every requested form. */
 export async function writeReport(
   report: Report,
   run: RunRecord,
@@ -97,7 +97,7 @@ async function plainText(report: Report): Promise<string> {
   return reportText(report);
 }
 
-/** Without the time: the same input gives the same output. */
+/** Omits the time, so that the same input gives the same output. */
 function jsonText({ data }: Report, { generator, inputs, filters }: RunRecord): string {
   const run = { generator, inputs, filters };
   const objects: readonly object[] = Array.isArray(data) ? data : [data];

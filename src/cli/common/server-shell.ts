@@ -11,20 +11,20 @@ import { pathPrefix } from "../../http/target.ts";
 import { TrustedProxies } from "../../http/forwarded.ts";
 import { misuse } from "./options.ts";
 
-/** The option of every service: where its settings are. */
+/** Common to services: the settings file. */
 export const CONFIG_OPTION = {
   value: "FILE",
   help: "A JSON file of settings, by the names of these options.",
 } as const;
 
-/** The option of every service: where it listens. */
+/** Common to services: the listening address. */
 export const HOST_OPTION = {
   value: "ADDRESS",
   default: "127.0.0.1",
   help: "The address to listen on; 0.0.0.0 or :: for all.",
 } as const;
 
-/** Options of every service: where it is looked after. */
+/** Common to services: monitoring. */
 export const MONITORING_OPTIONS = {
   "access-log": {
     value: "FILE",
@@ -33,16 +33,16 @@ export const MONITORING_OPTIONS = {
   },
   "metrics-port": {
     value: "[HOST:]PORT",
-    help: "Serve /metrics (and /health) on this port, of 127.0.0.1 unless a host is named, and /metrics no longer on the main port; 0 selects any free port.",
+    help: "Serve /metrics (and /health) on this port, by default of 127.0.0.1, and remove /metrics from the main port; 0 selects any free port.",
     parse: parseMetricsPort,
   },
 } as const satisfies OptionTable;
 
-/** The words that this option took before; nobody wants a file of that name. */
+/** Rejects the keywords of earlier versions, which are unlikely file names. */
 function parseAccessLog(text: string): string {
   if (text === "requests" || text === "events" || text === "nothing") {
     throw misuse(
-      `not a file: ${text}; name a file for requests, - for standard output, or leave the option out for events alone`,
+      `not a file: ${text}; name a file for requests, or - for standard output; omit the option to log only events`,
     );
   }
   return text;
@@ -56,11 +56,11 @@ function parseMetricsPort(text: string): { host: string; port: number } {
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
-/** Options of every service: the proxies before it. */
+/** Common to services: reverse proxies. */
 export const PROXY_OPTIONS = {
   prefix: {
     value: "PATH",
-    help: "The path below which a proxy exposes the service, such as /mementos; requests may include it or not.",
+    help: "The path prefix at which a proxy exposes the service, such as /mementos; optional in requests.",
     parse: parsePathPrefix,
   },
   "trust-proxy": {
@@ -96,10 +96,10 @@ interface ServiceLog {
 }
 
 /**
- * Opens the log of a service: events as lines of JSON on standard error, and requests in the access log
- * where one is named.
+ * Opens the log of a service: events as lines of JSON on standard error, and requests in the access log,
+ * if configured.
  *
- * @throws MM_IO when the access log cannot be written from the start
+ * @throws MM_IO if the access log cannot be opened
  */
 export function openServiceLog(io: Io, options: ServiceLogOptions = {}): ServiceLog {
   const { members, accessLog: path } = options;
@@ -123,7 +123,7 @@ export function openServiceLog(io: Io, options: ServiceLogOptions = {}): Service
   };
 }
 
-/** What to do when the process is told to reload: failures go to the log. */
+/** The handler of reload requests: logs failures. */
 export function reloader(log: Log, reload: () => Promise<void>): () => void {
   return () => {
     reload().catch((error: unknown) => {
@@ -134,28 +134,28 @@ export function reloader(log: Log, reload: () => Promise<void>): () => void {
 
 interface ServiceAddresses {
   readonly url: string;
-  /** Of the port for monitoring, where there is one. */
+  /** The URL of the monitoring port, if any. */
   readonly metrics: string | undefined;
 }
 
 interface RunServiceOptions {
   readonly port: number;
   readonly host: string;
-  /** Where `/metrics` is served, if not on the main port. */
+  /** The address of `/metrics`, if not the main port. */
   readonly metrics: { readonly port: number; readonly host: string } | undefined;
   readonly isJson: boolean;
   readonly limits?: Partial<ConnectionLimits>;
   readonly log: Log;
-  /** Called when it is ready; by default it writes its address to standard output. */
+  /** Called when the service is ready; by default, its address is written to standard output. */
   readonly onReady?: ((addresses: ServiceAddresses) => void) | undefined;
-  /** Called when it is told to stop, before requests under way end. */
+  /** Called on a signal to stop, before pending requests end. */
   readonly onStopping?: (() => void) | undefined;
 }
 
 /**
- * Serves until the process is told to stop and the requests under way have ended.
+ * Serves until a signal to stop, then finishes pending requests.
  *
- * @throws MM_IO when a port is taken or not allowed.
+ * @throws MM_IO if a port is in use or not permitted.
  */
 export async function runService(
   service: RequestHandler & { readonly monitoring: RequestHandler },
@@ -188,10 +188,9 @@ export function listeningLine({ url, metrics }: ServiceAddresses, isJson: boolea
 }
 
 /**
- * Refuses files that a service would write over or append to although it reads them, or although they
- * are of another kind.
+ * Rejects output files that the service also reads, and existing ones of another kind.
  *
- * @throws MM_USAGE; MM_IO when the folder of one does not exist
+ * @throws MM_USAGE; MM_IO if a folder does not exist
  */
 export async function guardServiceFiles(
   { logs, learnt }: { readonly logs: Files; readonly learnt?: string | undefined },
@@ -215,14 +214,14 @@ interface AccessLog {
 }
 
 /**
- * Writes a line for each request to a file, or to standard output for `-`, in the Combined Log Format of
+ * Writes a line per request to a file, or to standard output for `-`, in the Combined Log Format of
  * Apache and nginx.
  *
- * The file is opened by its name each time, so that it can be moved away at any time; several processes
- * may write to it.
+ * The file is reopened for each write, so that it can be rotated at any time; several processes may
+ * write to it.
  *
- * @param onError told when lines cannot be written, once until they can be again; they are lost.
- * @throws MM_IO when it cannot be written from the start
+ * @param onError called on the first of a series of failed writes, whose lines are lost.
+ * @throws MM_IO if the file cannot be opened
  */
 export function openAccessLog(
   path: string,
@@ -263,8 +262,8 @@ export function combinedLine(entry: RequestEntry, now: Date): string {
 }
 
 /**
- * As Apache writes what clients sent: quotes, backslashes and what cannot be printed are escaped. Characters up to 255
- * are bytes, as Node reads headers.
+ * Escapes quotes, backslashes and unprintable characters as Apache does. Characters up to 255 are bytes,
+ * as Node reads headers.
  */
 function quoted(text: string): string {
   const escaped = text.replaceAll(/["\\]|[^ -~]/g, (character) =>

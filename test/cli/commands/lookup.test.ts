@@ -47,8 +47,8 @@ describe("lookup", () => {
   });
 
   it.each([
-    [[], "org,arxiv)/abs", '"org,arxiv)/abs" is a SURT; say so with --surt'],
-    [["--surt"], "https://arxiv.org/abs", '"https://arxiv.org/abs" is a URI; leave out --surt'],
+    [[], "org,arxiv)/abs", '"org,arxiv)/abs" is a SURT; use --surt'],
+    [["--surt"], "https://arxiv.org/abs", '"https://arxiv.org/abs" is a URI; omit --surt'],
   ])("warns when SURTs and URIs are mixed up: %j", async (options, input, warning) => {
     const argv = ["lookup", mapFile(), ...options];
     const stdout = `${input}\tabsent\t-\t-\t-\n`;
