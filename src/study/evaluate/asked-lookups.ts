@@ -5,15 +5,15 @@ import { surt } from "../../surt/uri-to-surt.ts";
 import { OriginalKey } from "../analyze/original-key.ts";
 
 /**
- * Lookups, by the keys that maps are asked for, which have no query, and by the URIs themselves
- * (URI-Rs), which are distinct by their SURT with its query.
+ * Lookups, by the keys to look up, which have no query, and by URI (URI-R), which are distinct by their
+ * SURT with its query.
  *
- * Holds all of them.
+ * Holds all of them in memory.
  */
 export class AskedLookups {
-  /** The places of keys, in the order in which they came. */
+  /** Keys with their indexes, in order of arrival. */
   readonly keys: Map<string, number> = new Map();
-  /** The URIs, and which of the keys is their own. */
+  /** URIs with the indexes of their keys. */
   readonly uris: Map<string, number> = new Map();
   readonly #original = new OriginalKey();
 
@@ -24,7 +24,7 @@ export class AskedLookups {
     this.uris.set(uri, place);
   }
 
-  /** Reads a list; returns how many of its lines are neither URIs nor SURTs, and were left out. */
+  /** Reads a list; returns the number of skipped lines, which are neither URIs nor SURTs. */
   async read(path: string, streams: MapStreams): Promise<number> {
     const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
     const list = new LookupList(input.name);

@@ -19,32 +19,32 @@ import { type PredictorSource, predictorsOf, type Sweep } from "./predictors.ts"
 import { forEachHeld, hostOf, isPackedFile, mapHeaders, type Truth, withTruth } from "./truth.ts";
 
 export interface EvaluateOptions {
-  /** What is held: a map that lists all keys, or an index of any format that `generate` reads. */
+  /** The holdings: a map that lists all keys, or an index of any format that `generate` reads. */
   readonly truth: string;
   /** The format of an index, and which of its captures count. */
   readonly format?: InputFormat | undefined;
   readonly filter?: CaptureFilter | undefined;
-  /** A list of URIs or SURTs; may be left out where `asOf` is given. */
+  /** A list of URIs or SURTs; optional with `asOf`. */
   readonly lookups?: string | undefined;
-  /** A list of what was archived after the truth was made. */
+  /** A list of URIs archived after the truth was made. */
   readonly future?: string | undefined;
   /**
-   * 4 to 14 digits. The index is split: captures up to and including then are held; those after it
+   * 4 to 14 digits. Splits the index: captures up to and including this time are held; later ones
    * show how fresh maps stay.
    */
   readonly asOf?: string | undefined;
-  /** Lookups that missed, for the maps of a sweep to learn from. */
+  /** Earlier misses, to train the maps of a sweep. */
   readonly misses?: string | undefined;
-  /** Whose misses to take from a log. */
+  /** The archive whose misses to use from a log. */
   readonly archive?: string | undefined;
   /** The number of originals for relative cost; overrides that of the truth. */
   readonly originals?: number | undefined;
   readonly sweep?: Sweep | undefined;
-  /** Whether to make maps with queries of an index; so it is too where a map to evaluate is one. */
+  /** Whether to make maps with queries from an index; implied by a map with queries to evaluate. */
   readonly queries?: boolean | undefined;
-  /** Whether to follow a compaction of the base of the paper's sweep, for its figure. */
+  /** Whether to trace a compaction of the base of the paper's sweep, for its figure. */
   readonly traces?: boolean | undefined;
-  /** What the maps under evaluation may take together; 512 MiB by default. */
+  /** The memory for all maps under evaluation; 512 MiB by default. */
   readonly memoryBytes?: number | undefined;
   readonly threads?: number | undefined;
   /** The folder for scratch files. */
@@ -52,16 +52,16 @@ export interface EvaluateOptions {
   readonly streams: MapStreams;
 }
 
-/** What a map of a byte takes in memory, with its index. */
+/** The memory per byte of a map, with its index. */
 const INDEX_GROWTH = 3;
 
 const ONLY_KEYS =
-  "the truth is a map, whose keys have no queries: which URIs are held is not known; give the index with --truth";
+  "the truth is a map whose keys have no queries, so held URIs are unknown; give the index with --truth";
 
-/** What predictors are compared with. */
+/** The data to compare predictors with. */
 interface Setting extends PredictorSource {
   readonly judged: JudgedLookups;
-  /** What is on the list of later lookups and not held. */
+  /** Later lookups that are not held. */
   readonly laterKeys: readonly Uint8Array[];
   readonly memoryBytes: number;
 }
@@ -69,11 +69,10 @@ interface Setting extends PredictorSource {
 /**
  * Evaluates maps against one truth.
  *
- * Holds the lookups, and as many maps as half of `memoryBytes` allows, one at least; reads the truth
- * once for each such group, and once for each map made of it.
+ * Holds the lookups, and at least one map, or as many as fit into half of `memoryBytes`; reads the truth
+ * once for each such group, and once for each map made from it.
  *
- * @throws MM_BAD_INPUT for a list or a truth that is something else; MM_IO, MM_USAGE, and what is
- *   wrong with a map
+ * @throws MM_BAD_INPUT for a list or a truth of another kind; MM_IO, MM_USAGE, and errors in a map
  */
 export async function evaluateFiles(
   maps: readonly string[],
@@ -136,7 +135,7 @@ export async function evaluateFiles(
   });
 }
 
-/** Whether the truth is a map with queries, or an index that one is to be made of. */
+/** Whether the truth is a map with queries, or an index to convert to one. */
 async function truthHasQueries(
   maps: readonly string[],
   { truth, queries = false, streams }: EvaluateOptions,
@@ -147,12 +146,12 @@ async function truthHasQueries(
   if (has || !wanted) return has;
   throw new MementoMapError(
     "MM_USAGE",
-    `${quote(truth)} is a map without queries, which does not say which URIs are held; ` +
+    `${quote(truth)} is a map without queries, so held URIs are unknown; ` +
       "give the index, or a full map with queries, with --truth",
   );
 }
 
-/** Whether a file is a map with queries; undefined where it is not a map. */
+/** Whether a file is a map with queries; undefined if it is not a map. */
 async function hasQueries(path: string, streams: MapStreams): Promise<boolean | undefined> {
   if (await isPackedFile(path)) return (await readPredictor(path, path, streams)).queries;
   const headers = await mapHeaders(path);
@@ -172,7 +171,7 @@ function flags(names: ReadonlyMap<string, number>, is: (name: string) => boolean
   return Uint8Array.from(names.keys(), (name) => (is(name) ? 1 : 0));
 }
 
-/** What of a list is not held: URIs where the truth has them, else keys. */
+/** The entries of a list that are not held: URIs if the truth has them, else keys. */
 function keysNotHeld(later: AskedLookups, { queries, heldKeys, heldUris }: Truth): Uint8Array[] {
   const [names, held] = queries ? [later.uris, heldUris] : [later.keys, heldKeys];
   return [...names.keys()]
@@ -180,7 +179,7 @@ function keysNotHeld(later: AskedLookups, { queries, heldKeys, heldUris }: Truth
     .map((name) => Buffer.from(name, "latin1"));
 }
 
-/** Evaluates predictors, as many at once as there is memory for. */
+/** Evaluates predictors, as many at once as fit into memory. */
 async function evaluateAll(setting: Setting): Promise<Evaluation[]> {
   const all: Evaluation[] = [];
   let group: Predictor[] = [];
@@ -218,7 +217,7 @@ async function evaluateGroup(
   });
 }
 
-/** Null for a part of nothing. */
+/** Null if the whole is 0. */
 function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }

@@ -3,7 +3,7 @@ import type { AskedLookups } from "./asked-lookups.ts";
 import type { TracePoint } from "./paper-maps.ts";
 import type { MadeBy, Predictor } from "./predictor.ts";
 
-/** How well a map answers lookups. */
+/** The accuracy of a map. */
 export interface Evaluation extends AnswerCounts {
   readonly map: string;
   readonly lines: number;
@@ -12,37 +12,37 @@ export interface Evaluation extends AnswerCounts {
   /** Lines for each original of the truth, or for each key: `costBasis` says which. */
   readonly relativeCost: number;
   readonly costBasis: "originals" | "keys";
-  /** How many of them the truth has. */
+  /** The number of originals or keys in the truth. */
   readonly costDivisor: number;
   /** The same as `keyAccuracy`. */
   readonly accuracy: number | null;
-  /** The share of right answers to keys, which have no query; to URIs for a map with queries. */
+  /** The share of correct answers for keys, which have no query; for URIs with a map with queries. */
   readonly keyAccuracy: number | null;
-  /** The share of right answers to URIs (URI-Rs), as the paper has it; null if not known. */
+  /** The share of correct answers for URIs (URI-Rs), as in the paper; null if unknown. */
   readonly uriAccuracy: number | null;
-  /** Answers by URI; null if the truth has only keys. */
+  /** Answers for URIs; null if the truth has only keys. */
   readonly uris: AnswerCounts | null;
-  /** Answers to lookups whose host is held, by key and by URI. */
+  /** Answers for lookups whose host is held, by key and by URI. */
   readonly heldHosts: KeyAndUriCounts;
-  /** The share of all held keys that it calls present; below 1 is a fault. */
+  /** The share of all held keys that it reports present; less than 1 is an error. */
   readonly recall: number;
   /**
-   * The share of what was archived later that it calls present: keys of a list, or originals first
-   * captured after a date. Null without either.
+   * The share of later items that it reports present: keys of a list, or originals first captured after
+   * a date. Null without either.
    */
   readonly freshness: number | null;
   readonly asOf?: AsOfFreshness | undefined;
   readonly made?: MadeBy | undefined;
 }
 
-/** How a set of answers compares with what is held. */
+/** A comparison of answers with the holdings. */
 export interface AnswerCounts {
   readonly lookups: number;
   readonly truePositives: number;
   readonly falsePositives: number;
   readonly trueNegatives: number;
   readonly falseNegatives: number;
-  /** The share of right answers; null when nothing was asked. */
+  /** The share of correct answers; null without lookups. */
   readonly accuracy: number | null;
 }
 
@@ -54,11 +54,11 @@ interface KeyAndUriCounts {
 export interface EvaluationReport {
   readonly all: readonly Evaluation[];
   readonly truth: TruthSummary;
-  /** The map with all keys: what a sweep starts from. */
+  /** The map with all keys, from which a sweep starts. */
   readonly base: Evaluation | undefined;
-  /** Processed and produced rows of a compaction of the base, where it was asked for. */
+  /** Processed and produced rows of a compaction of the base, if requested. */
   readonly trace: readonly TracePoint[] | undefined;
-  /** Lines of the lists that are neither URIs nor SURTs, and were left out. */
+  /** The number of skipped lines of the lists, which are neither URIs nor SURTs. */
   readonly oddLines: number;
 }
 
@@ -66,11 +66,11 @@ export interface TruthSummary {
   readonly kind: "map" | "index";
   readonly keys: number;
   readonly originals: number | null;
-  /** Why there is no accuracy by URI; null where there is one. */
+  /** Why accuracy by URI is unknown; null if it is known. */
   readonly noUris: string | null;
 }
 
-/** What is known of a predictor beside its answers to lookups. */
+/** Facts about a predictor besides its answers. */
 export type PredictorFacts = Pick<
   Evaluation,
   "recall" | "freshness" | "asOf" | "costBasis" | "costDivisor"
@@ -82,19 +82,19 @@ export interface JudgedLookups {
   readonly keyIsHeld: Uint8Array;
   /** Whether the host of the key is held. */
   readonly keyIsOnHeldHost: Uint8Array;
-  /** Undefined if only keys are known. */
+  /** Undefined if the truth has only keys. */
   readonly uriIsHeld: Uint8Array | undefined;
 }
 
-/** What a predictor says of the lookups: 1 for present. */
+/** The answers of a predictor: 1 for present. */
 interface Answers {
   readonly keys: Uint8Array;
   readonly uris: Uint8Array;
 }
 
 /**
- * Asks a predictor for every key, which answers for the URIs that have it; or for every URI, where it
- * tells queries apart: then a key is present if one of its URIs is.
+ * Looks up every key, whose answer applies to all its URIs; or, with queries, every URI: then a key is
+ * present if one of its URIs is.
  */
 function answersOf(predictor: Predictor, asked: AskedLookups): Answers {
   const says = (text: string): number => (predictor.says(Buffer.from(text, "latin1")) ? 1 : 0);
@@ -109,7 +109,7 @@ function answersOf(predictor: Predictor, asked: AskedLookups): Answers {
   return { keys, uris };
 }
 
-/** Compares the answers of a predictor with what is held. */
+/** Compares the answers of a predictor with the holdings. */
 export function evaluation(
   predictor: Predictor,
   judged: JudgedLookups,
@@ -139,7 +139,7 @@ export function evaluation(
   };
 }
 
-/** Counts answers to keys, of which some count, and to the URIs of these keys. */
+/** Counts answers for the selected keys, and for their URIs. */
 function answerCounts(
   queries: boolean,
   { asked, keyIsHeld, uriIsHeld }: JudgedLookups,
@@ -149,7 +149,7 @@ function answerCounts(
   const places = [...asked.uris.values()];
   const keys = confusion(keyIsHeld, answers.keys, counts);
   const uris = uriIsHeld && confusion(uriIsHeld, answers.uris, (uri) => counts(places[uri]));
-  // The keys of a map with queries are those of URIs.
+  // The keys of a map with queries are URIs.
   return { keys: queries ? (uris ?? keys) : keys, uris: uris ?? null };
 }
 
@@ -169,23 +169,23 @@ function confusion(
   return { lookups, truePositives, falsePositives, trueNegatives, falseNegatives, accuracy };
 }
 
-/** Captures and new originals of a time, and how many of them a map calls present. */
+/** Captures and new originals of a period, and how many of them a map reports present. */
 export interface LaterCounts {
   readonly captures: number;
   readonly capturesPresent: number;
-  /** Originals that had no capture up to the date, by the time of their first one. */
+  /** Originals first captured after the date, by the time of that capture. */
   readonly newOriginals: number;
   readonly newOriginalsPresent: number;
 }
 
-/** What a map that was made as of a date says of what was captured after it. */
+/** The answers of a map as of a date for later captures. */
 export interface AsOfFreshness extends LaterCounts {
-  /** 4 to 14 digits; the map knows captures up to and including it. */
+  /** 4 to 14 digits; the map has captures up to and including this date. */
   readonly date: string;
   /** Distinct originals captured after the date, new or not. */
   readonly originals: number;
   readonly originalsPresent: number;
-  /** By month, or by year where there are more than three: `2015-07` or `2015`. */
+  /** By month, or by year if there are more than three: `2015-07` or `2015`. */
   readonly periods: readonly (LaterCounts & { readonly period: string })[];
 }
 
@@ -201,9 +201,9 @@ const MAX_MONTHS = 36;
 type Counts = { -readonly [Name in keyof LaterCounts]: number };
 
 /**
- * Counts how much of what was captured after a date a predictor calls present.
+ * Counts the captures after a date that a predictor reports present.
  *
- * Holds a few numbers for each month.
+ * Holds a few numbers per month.
  */
 export class FreshnessCount {
   readonly #predictor: Predictor;
@@ -216,10 +216,10 @@ export class FreshnessCount {
   }
 
   /**
-   * Takes an original that was captured after the date.
+   * Counts an original that was captured after the date.
    *
-   * @param isNew whether it had no capture before
-   * @param months in order of time
+   * @param isNew whether it had no earlier capture
+   * @param months in chronological order
    */
   add(key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]): void {
     const isPresent = this.#predictor.says(key);

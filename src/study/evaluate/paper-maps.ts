@@ -19,11 +19,11 @@ const PAPER_WEIGHTS: readonly number[] = [4, 2, 1, 0.5, 0.25, 0];
 export const BASE_NAME = "HinfPinf";
 
 /**
- * Makes the 36 maps of the paper, in the order of its table. Each is made of the one before it, which
- * has the next larger path weight; the first of a host weight is made of the first of the host weight
- * before. Holds two of them.
+ * Makes the 36 maps of the paper, in the order of its table. Each is made from the previous one, which
+ * has the next larger path weight; the first of a host weight is made from the first of the previous
+ * host weight. Holds two of them in memory.
  *
- * @throws what is wrong with the base
+ * @throws errors in the base
  */
 export async function* paperMaps(
   base: string,
@@ -63,7 +63,7 @@ async function compacted(
   return { bytes: joinBytes(parts), rollUps };
 }
 
-/** How many rows the smaller map has after a number of rows was read. */
+/** The number of rows of the smaller map after a number of rows was read. */
 export interface TracePoint {
   readonly processed: number;
   readonly produced: number;
@@ -75,8 +75,8 @@ const PLACES = 24;
 const POINTS = 300;
 
 /**
- * Follows the compaction of a stretch of the base: of some evenly spread ones, that with the most
- * roll-ups. Reads the base once; holds the stretches.
+ * Traces the compaction of a range of the base: of some evenly spread ranges, the one with the most
+ * roll-ups. Reads the base once; holds the ranges in memory.
  */
 export async function traceBase(
   { map, keys }: { readonly map: string; readonly keys: number },
@@ -105,11 +105,11 @@ export async function traceBase(
 }
 
 /**
- * Follows a compaction over the rows of a map, `rows`, whole lines without headers: the paper's
- * figure of processed and produced lines.
+ * Traces a compaction of `rows`, whole lines without headers: the paper's figure of processed and
+ * produced lines.
  *
- * A roll-up is decided as soon as a node is over its cutoff, so what has been produced after n rows
- * is what the first n rows alone are compacted to. Quadratic, and meant for a few thousand rows.
+ * A roll-up is decided as soon as a node exceeds its cutoff, so the output after n rows is the result of
+ * compacting the first n rows alone. Quadratic, and meant for a few thousand rows.
  */
 export async function traceCompaction(
   rows: Uint8Array,

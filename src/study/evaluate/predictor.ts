@@ -8,9 +8,9 @@ import { PackedLookup } from "../../lookup/packed-lookup.ts";
 import type { KeySource } from "../../lookup/source.ts";
 import { surtKeyBytes } from "../../surt/key.ts";
 
-/** How a map of the paper was made. */
+/** The parameters of a map of the paper. */
 export interface MadeBy {
-  /** The name of the map it was made of; `HinfPinf` is the base. */
+  /** The name of the map it was made from; `HinfPinf` is the base. */
   readonly input: string;
   readonly hostWeight: number;
   readonly pathWeight: number;
@@ -18,7 +18,7 @@ export interface MadeBy {
   readonly seconds: number;
 }
 
-/** A map in memory, which says of a key whether an archive may hold it. */
+/** A map in memory, which predicts whether an archive holds a key. */
 export interface Predictor {
   readonly name: string;
   /** Rows, without headers. */
@@ -26,7 +26,7 @@ export interface Predictor {
   readonly bytes: number;
   readonly gzipBytes: number;
   readonly made?: MadeBy | undefined;
-  /** Whether it tells the queries of a page apart, so that it is asked with whole URIs. */
+  /** Whether it distinguishes queries, so that complete URIs are looked up. */
   readonly queries: boolean;
   /** Takes a key, or the SURT of a URI. */
   says(key: Uint8Array): boolean;
@@ -35,7 +35,7 @@ export interface Predictor {
 /**
  * A map held in memory, in text or packed, as a predictor.
  *
- * @throws what is wrong with the map
+ * @throws errors in the map
  */
 export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Predictor {
   if (isPacked(map)) {
@@ -65,7 +65,7 @@ export async function readPredictor(
   return mapPredictor(name, await bytesOf(input.chunks));
 }
 
-/** All chunks as one; they may be reused when the next is asked for. */
+/** Joins all chunks; a chunk may be reused when the next one is requested. */
 export async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const blocks: Uint8Array[] = [];
   for await (const chunk of chunks) blocks.push(chunk.slice());

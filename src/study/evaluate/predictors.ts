@@ -12,10 +12,10 @@ import type { Truth } from "./truth.ts";
 /** From a thousandth to half of the keys. */
 const FRONTIER_COSTS = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5];
 
-/** Which maps to make of the truth and evaluate besides: the paper's 36, or budgets. */
+/** Additional maps to make from the truth and evaluate: the paper's 36, or budgets. */
 export type Sweep = "paper" | "frontier";
 
-/** What predictors are made of. */
+/** The inputs of predictors. */
 export interface PredictorSource {
   readonly sweep?: Sweep | undefined;
   readonly asOf?: string | undefined;
@@ -29,7 +29,7 @@ export interface PredictorSource {
 
 type Predictors = AsyncGenerator<Predictor, void, undefined>;
 
-/** All maps to evaluate: those named, and those made of the truth. */
+/** All maps to evaluate: the named ones, and those made from the truth. */
 export async function* predictorsOf(source: PredictorSource): Predictors {
   const { maps, sweep, held, streams, asOf, misses } = source;
   for (const path of maps) yield await readPredictor(path, path, streams);
@@ -62,7 +62,7 @@ async function* budgets(
     const compaction = await BudgetCompaction.survey(read, options);
     for (const share of FRONTIER_COSTS) {
       const maxRows = Math.floor(share * cost.costDivisor);
-      // No map can keep it.
+      // No map is that small.
       if (maxRows < compaction.leastRows) continue;
       const map = await bytesOf(compaction.write(compaction.plan(maxRows)));
       yield mapPredictor(`${label} ${(100 * share).toFixed(1)}%`, map);

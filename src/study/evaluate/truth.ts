@@ -40,43 +40,43 @@ interface TruthOptions {
   readonly scratch: string;
   readonly format?: InputFormat | undefined;
   readonly filter?: CaptureFilter | undefined;
-  /** 4 to 14 digits; only captures up to and including then are held. */
+  /** 4 to 14 digits; only captures up to and including this time are held. */
   readonly asOf?: string | undefined;
-  /** Whether the map has queries; of an index, whether to make one with queries. */
+  /** Whether the map has queries; for an index, whether to make a map with queries. */
   readonly queries: boolean;
   readonly memoryBytes: number;
   readonly threads?: number | undefined;
   readonly streams: MapStreams;
 }
 
-/** What is held, and what maps are measured by. */
+/** The holdings, by which maps are measured. */
 export interface Truth {
   readonly kind: "map" | "index";
   readonly map: string;
   readonly keys: number;
-  /** Distinct originals; undefined if not known. */
+  /** The number of distinct originals; undefined if unknown. */
   readonly originals: number | undefined;
   /** Whether that is a map with queries. */
   readonly queries: boolean;
-  /** Those of the lookups' keys that are held, with any query. */
+  /** The held keys among the lookups, with any query. */
   readonly heldKeys: ReadonlySet<string>;
-  /** Those of the lookups' hosts that are held. */
+  /** The held hosts among the lookups. */
   readonly heldHosts: ReadonlySet<string>;
-  /** Those of the lookups' URIs that are held; undefined if only keys are known. */
+  /** The held URIs among the lookups; undefined if only keys are known. */
   readonly heldUris: ReadonlySet<string> | undefined;
-  /** Visits the originals that were captured after the date; undefined without a date. */
+  /** Visits the originals captured after the date; undefined without a date. */
   readonly forEachLater: ((visit: VisitLater) => Promise<void>) | undefined;
 }
 
 type VisitLater = (key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]) => void;
 
 /**
- * Finds out what is held, and which of the lookups are. Of an index it makes a map in the scratch
- * folder, and looks for the URIs asked for; reads it twice, in bounded memory.
+ * Determines the holdings, and which lookups are held. Reads an index twice, in bounded memory, to make
+ * a map in the scratch folder and to find the URIs of the lookups.
  *
- * @throws MM_BAD_INPUT for what does not list all that is held: a compacted map, a log, a TimeMap, an
- *   empty file; MM_PAGE for one page of a map; MM_USAGE for a date or a filter with a map; and what is
- *   wrong with the map or index
+ * @throws MM_BAD_INPUT for a truth that does not list all holdings: a compacted map, a log, a TimeMap,
+ *   an empty file; MM_PAGE for one page of a map; MM_USAGE for a date or a filter with a map; errors in
+ *   the map or index
  */
 export async function withTruth<T>(
   lookups: readonly AskedLookups[],
@@ -85,11 +85,11 @@ export async function withTruth<T>(
 ): Promise<T> {
   const { path, filter = {}, asOf } = options;
   if (path === "-") {
-    throw new MementoMapError("MM_USAGE", "the truth is read more than once; name a file");
+    throw new MementoMapError("MM_USAGE", "the truth is read more than once; it must be a file");
   }
   if (await isPackedFile(path)) {
     const hint = "give the map or the index that it was made from";
-    throw badTruth(`a packed map does not list what it holds; ${hint}`, path);
+    throw badTruth(`a packed map does not list its keys; ${hint}`, path);
   }
   const headers = await mapHeaders(path);
   if (headers === undefined) return withIndex(lookups, options, use);
@@ -97,7 +97,7 @@ export async function withTruth<T>(
   if (asOf !== undefined || !isEmptyFilter(filter)) {
     throw new MementoMapError(
       "MM_USAGE",
-      `${quote(path)} is a map, and a map does not say when its pages were captured, or with which status; give an index with --truth`,
+      `${quote(path)} is a map, which has neither capture dates nor status codes; give an index with --truth`,
     );
   }
   const survey = await surveyMap(path, lookups, options);
@@ -109,19 +109,19 @@ export async function isPackedFile(path: string): Promise<boolean> {
   return isPacked(await headOf(path));
 }
 
-/** The headers of a map; undefined for anything else, which is found out by reading it. */
+/** The headers of a map; undefined for any other file. */
 export async function mapHeaders(path: string): Promise<UkvsHeaders | undefined> {
   const head = wholeLinesOf(await headOf(path));
   return head.length === 0 ? undefined : readable(() => mapHeadOf(head, path).headers);
 }
 
-/** The beginning of a file; nothing for what is not a file. */
+/** The beginning of a file; empty if it is not a regular file. */
 async function headOf(path: string): Promise<Uint8Array> {
   const stats = await stat(path).catch(() => undefined);
   return stats?.isFile() === true ? decompressedHead(path) : new Uint8Array(0);
 }
 
-/** Undefined for what cannot be read: reading all of it says what is wrong. */
+/** Undefined if it cannot be read; the full read reports the error. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -144,13 +144,13 @@ async function withIndex<T>(
     generateFiles([path], output, { ...work, filter: { ...filter, to: earlier(filter.to, asOf) } }),
   );
   const survey = await surveyMap(map, lookups, options);
-  // Captures without a date are neither before nor after one.
+  // Captures without a date are neither before nor after the split.
   const dated = asOf === undefined ? filter : { ...filter, from: filter.from ?? "0000" };
-  // Predictors take the other half.
+  // Predictors use the other half.
   const half = { ...work, filter: dated, samples: 0, memoryBytes: memoryBytes / 2 };
   return withCaptures([path], half, async ({ results }) => {
     const runs = results.flatMap((result) => result.runs);
-    // Many runs are merged to fewer each time, in a folder of its own.
+    // Each pass merges many runs into fewer, in its own folder.
     const forEachOriginal = (visit: VisitOriginal): Promise<void> =>
       withTempDir({ parent: scratch, interrupt: streams.interrupt }, (own) =>
         joinMonths((add) => mergeStored(runs, { ...work, scratch: own }, add), visit),
@@ -179,10 +179,10 @@ async function withIndex<T>(
   });
 }
 
-/** Months are in order; those up to the date are 0. */
+/** Months are in order; 0 for those up to the date. */
 type VisitOriginal = (original: Uint8Array, months: readonly MonthCaptures[]) => void;
 
-/** Joins the months of each original: captures are sorted by original and month (see original-key.ts). */
+/** Groups months by original: captures are sorted by original and month (see original-key.ts). */
 async function joinMonths(
   merge: (add: VisitKey) => Promise<void>,
   visit: VisitOriginal,
@@ -208,7 +208,7 @@ function keyOf(original: Uint8Array, { queries }: Pick<Truth, "queries">): Uint8
   return query === -1 ? original : original.subarray(0, query);
 }
 
-/** The earlier of two ends of time; either may be missing. Of `2015` and `201503`, the second. */
+/** The earlier of two end times; either may be undefined. Of `2015` and `201503`, the second. */
 function earlier(...ends: readonly (string | undefined)[]): string | undefined {
   const given = ends.filter((end) => end !== undefined);
   return given.toSorted((a, b) => lastSecondOf(a) - lastSecondOf(b)).at(0);
@@ -220,7 +220,7 @@ async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<v
   const isSample = readable(() => detectFormat(head, format, path).isSample);
   if (head.length === 0 || isSample !== true) return;
   throw badTruth(
-    "this lists only what was requested, not everything that is held; give the index of the archive, or its map before compaction",
+    "this lists only requested URIs, not all holdings; give the index of the archive, or its map before compaction",
     path,
   );
 }
@@ -238,7 +238,7 @@ export function hostOf(key: string): string {
   return key.slice(0, key.indexOf(")"));
 }
 
-/** Counts what a map holds, and finds which of the lookups are held. */
+/** Counts the holdings in a map, and finds the lookups that are held. */
 async function surveyMap(
   path: string,
   lookups: readonly AskedLookups[],
@@ -246,7 +246,7 @@ async function surveyMap(
 ): Promise<Omit<Truth, "kind" | "map" | "forEachLater">> {
   const pages = new Set(lookups.flatMap((asked) => [...asked.keys.keys()]));
   const hosts = new Set([...pages].map(hostOf));
-  // In a map with queries, URIs that differ only in what rules leave out have one row.
+  // In a map with queries, URIs that differ only in parts dropped by rules share one row.
   const urisOf = new Map<string, string[]>();
   for (const uri of queries ? lookups.flatMap((asked) => [...asked.uris.keys()]) : []) {
     const key = latin1(surtKeyOf(Buffer.from(uri, "latin1")));
@@ -265,9 +265,9 @@ async function surveyMap(
     const host = hostOf(key);
     if (hosts.has(host)) heldHosts.add(host);
   });
-  if (keys === 0) throw badTruth("it holds nothing to compare with", given);
+  if (keys === 0) throw badTruth("it has no keys to compare with", given);
   const { originals } = sum.toFrequency();
-  // Rows of several keys count an original once for each.
+  // A map with several key columns counts an original once per row.
   const isCounted = originals?.bound === "exact" && fields.keys.length === 1;
   return {
     queries,
@@ -280,10 +280,10 @@ async function surveyMap(
 }
 
 /**
- * Visits the keys of a map that are held, each once, with the frequency of its first row.
+ * Visits each held key of a map once, with the frequency of its first row.
  *
- * @returns its columns
- * @throws MM_BAD_INPUT for a wildcard that is not void: it does not say which keys are held
+ * @returns the columns of the map
+ * @throws MM_BAD_INPUT for a wildcard that is not void, because it does not name the held keys
  */
 export async function forEachHeld(
   path: string,

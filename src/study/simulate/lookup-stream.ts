@@ -4,15 +4,15 @@ import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../lookup/map-sources.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
 
-/** Lookups in the order of time: each original once, and which of them each lookup is of. */
+/** Lookups in chronological order, as indexes into the distinct originals. */
 export interface LookupStream {
   /** SURTs. */
   readonly originals: readonly string[];
-  /** The URI that an original was first asked for as. */
+  /** The URI of the first lookup of each original. */
   readonly uris: readonly string[];
-  /** Places in `originals`. */
+  /** Indexes into `originals`. */
   readonly lookups: readonly number[];
-  /** Milliseconds since 1970, one for each lookup; made up where the stream has none. */
+  /** Milliseconds since 1970, one for each lookup; synthetic if the stream has none. */
   readonly times: readonly number[];
 }
 
@@ -21,14 +21,14 @@ const REQUEST = /"(?:GET|HEAD) (\/(?:timemap\/[a-z]+|timegate|memento)\/\S+) HTT
 const URI_START = /^(?:https?:\/\/)?[^\s/]+\.\S/i;
 const TIME = /^\d{4}-\d\d-\d\d/;
 
-/** Where a stream has no times, a lookup comes each second from then on. */
+/** Without times, lookups are one second apart from this time on. */
 const FIRST_TIME = Date.parse("2020-01-01T00:00:00Z");
 
 /**
- * Reads a stream of lookups: URIs, a line each, with a time before or after it and a tab in between if
- * there is one; logs of MemGator and of this aggregator, and access logs of either.
+ * Reads a stream of lookups: URIs, one per line, optionally with a time, separated by a tab; logs of
+ * MemGator and of this aggregator, and access logs of either.
  *
- * Holds all of it.
+ * Holds the whole stream in memory.
  *
  * @throws MM_BAD_INPUT for a file without lookups; MM_IO
  */
@@ -56,7 +56,7 @@ export async function readLookups(path: string, streams: MapStreams): Promise<Lo
     }
   }
   if (lookups.length === 0) {
-    throw new MementoMapError("MM_BAD_INPUT", "there are no lookups in it: no line has a URI", {
+    throw new MementoMapError("MM_BAD_INPUT", "no lookups: no line has a URI", {
       position: { source: input.name },
     });
   }
@@ -75,7 +75,7 @@ function lookupOf(line: string): { uri: string; time: number | undefined } | und
   return { uri, time: Number.isNaN(time) ? undefined : time };
 }
 
-/** The original in the path of a request: from its scheme on. */
+/** The original in the path of a request, which begins at its scheme. */
 function originalOf(path: string | undefined): string | undefined {
   const scheme = path?.indexOf("://") ?? -1;
   return scheme === -1 ? undefined : path?.slice(path.lastIndexOf("/", scheme - 1) + 1);

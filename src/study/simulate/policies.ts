@@ -7,16 +7,16 @@ import { Random } from "../../bytes/random.ts";
 import type { LookupStream } from "./lookup-stream.ts";
 import type { SimulatedArchive } from "./simulated-archives.ts";
 
-/** A way to choose which archives are asked. */
+/** A way to choose the archives to query. */
 export interface Policy {
   readonly name: string;
-  /** Says for each archive one of {@link ASK}, and learns from what those that are asked have. */
+  /** Returns one of {@link ASK} for each archive, and learns from the responses of the queried ones. */
   ask(place: number, time: number): readonly number[];
-  /** Where the policy promises something. */
+  /** The measured recall, if the policy has a target. */
   report?(): LearningReport;
 }
 
-/** Not asked; asked; asked without waiting for the answer. */
+/** Not queried; queried; queried without waiting for the response. */
 export const ASK = { no: 0, yes: 1, sample: 2 } as const;
 
 export interface PolicyWorld {
@@ -25,7 +25,7 @@ export interface PolicyWorld {
   readonly seed: number;
 }
 
-/** Asks the archives for which something is so. */
+/** Queries the archives that match the predicate. */
 function askIf(
   { archives }: PolicyWorld,
   is: (archive: SimulatedArchive, number: number) => boolean,
@@ -42,7 +42,7 @@ export function oracle(world: PolicyWorld): Policy {
   return { name: "oracle", ask: (place) => askIf(world, ({ held }) => held[place] > 0) };
 }
 
-/** Always the same archives: those that have most, as the list says or as it is. */
+/** Always the archives with the highest hit rates, by the list or else by the stream. */
 export function topArchives(world: PolicyWorld, count: number): Policy {
   const { archives, stream } = world;
   const hits = ({ held }: SimulatedArchive): number =>
@@ -55,10 +55,10 @@ export function topArchives(world: PolicyWorld, count: number): Policy {
   return { name: `top-${count}`, ask: () => asked };
 }
 
-/** The first lookups, of which all archives are asked: at most as many, and at most a tenth of all. */
+/** The maximum number of training lookups, which go to every archive; at most a tenth of all. */
 const MAX_TRAINING = 10_000;
 
-/** Archives that had anything of the top-level domain in the first lookups, of which all are asked. */
+/** Archives with hits for the top-level domain in the training lookups, which go to every archive. */
 export function tldPolicy(world: PolicyWorld): Policy {
   const { archives, stream } = world;
   const training = Math.min(MAX_TRAINING, Math.ceil(stream.lookups.length / 10));
@@ -78,13 +78,13 @@ export function tldPolicy(world: PolicyWorld): Policy {
 
 interface RoutedOptions {
   readonly name: string;
-  /** What is to be kept; undefined where nothing is learnt. */
+  /** The target recall; undefined without learning. */
   readonly recall?: number | undefined;
-  /** By the ids of archives. */
+  /** Maps by archive id. */
   readonly maps?: ReadonlyMap<string, RoutedMap> | undefined;
 }
 
-/** The router of the aggregator, with maps, what is learnt, or both. */
+/** The router of the aggregator, with maps, learning, or both. */
 export function routed(world: PolicyWorld, { name, recall, maps }: RoutedOptions): Policy {
   const { archives, stream, seed } = world;
   const generator = new Random(seed, name);

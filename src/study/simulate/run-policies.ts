@@ -8,13 +8,13 @@ import type { LookupStream } from "./lookup-stream.ts";
 import * as policies from "./policies.ts";
 import type { SimulatedArchive } from "./simulated-archives.ts";
 
-/** What came of a policy, over all lookups or a part of them. */
+/** The results of a policy, over all lookups or an interval of them. */
 export interface PolicyCounts {
   lookups: number;
-  /** Requests to archives, and those that a broadcast would have made. */
+  /** Requests to archives, and those of a broadcast. */
   requests: number;
   broadcast: number;
-  /** Archives that had something, and those of them that the client heard of; the same of mementos. */
+  /** Hits (archives with mementos), and those that reached the client; likewise mementos. */
   hits: number;
   keptHits: number;
   mementos: number;
@@ -23,9 +23,9 @@ export interface PolicyCounts {
 
 export interface PolicyResult {
   readonly policy: string;
-  /** From `from` different originals on. */
+  /** After the first `from` distinct originals. */
   readonly total: PolicyCounts;
-  /** Over time: up to 100, 200, 500, 1000 lookups and so on, each since the one before. */
+  /** Per interval, up to 100, 200, 500, 1000 lookups and so on. */
   readonly parts: readonly (PolicyCounts & { readonly until: number })[];
   readonly learning: LearningReport | undefined;
 }
@@ -35,7 +35,7 @@ export interface SimulateOptions {
   readonly archives: readonly SimulatedArchive[];
   readonly policies: readonly string[];
   readonly recalls: readonly number[];
-  /** Count from this many different originals on. */
+  /** Skip this many distinct originals before counting. */
   readonly from: number;
   readonly seed: number;
   readonly streams: MapStreams;
@@ -43,7 +43,7 @@ export interface SimulateOptions {
 
 export const POLICIES = ["broadcast", "top-k", "tld", "maps", "learner", "both", "oracle"] as const;
 
-/** Runs policies side by side on a stream of lookups. Deterministic by the seed. */
+/** Runs several policies on the same stream of lookups. Deterministic for a given seed. */
 export async function simulate(options: SimulateOptions): Promise<PolicyResult[]> {
   checkFrom(options);
   const results: PolicyResult[] = [];
@@ -58,7 +58,7 @@ function checkFrom({ stream, from }: SimulateOptions): void {
   if (from < originals) return;
   throw new MementoMapError(
     "MM_USAGE",
-    `nothing is left to count after ${from} of ${originals} different originals (--from)`,
+    `--skip ${from} leaves no lookups to count: there are ${originals} distinct originals`,
   );
 }
 
@@ -88,9 +88,9 @@ async function policiesOf(name: string, options: SimulateOptions): Promise<polic
 }
 
 /**
- * The maps that the list names, by the ids of archives.
+ * The maps in the list, by archive id.
  *
- * @throws MM_USAGE where there is none: such a policy would be a broadcast
+ * @throws MM_USAGE if there is none: such a policy would be a broadcast
  */
 async function mapsOf({ archives }: SimulateOptions): Promise<ReadonlyMap<string, RoutedMap>> {
   const maps = new Map<string, RoutedMap>();

@@ -19,7 +19,7 @@ export interface SimulatedArchive {
   readonly scope: readonly string[] | undefined;
   /** The path of its map, if the list names one. */
   readonly map: string | undefined;
-  /** How many mementos it has of each original of the stream. */
+  /** The number of mementos of each original of the stream. */
   readonly held: Uint32Array;
 }
 
@@ -31,10 +31,10 @@ interface ArchiveOptions {
 }
 
 /**
- * Reads the archives of a simulation: a JSON list whose entries have an `id` and `holdings`: a map, or
- * an index of any format, by its path from the list.
+ * Reads the archives of a simulation: a JSON list whose entries have an `id` and `holdings`, the path of
+ * a map or an index of any format, relative to the list.
  *
- * @throws MM_BAD_INPUT for what is not such a list; MM_IO; what is wrong with holdings
+ * @throws MM_BAD_INPUT for an invalid list; MM_IO; errors in holdings
  */
 export async function readArchives(
   path: string,
@@ -44,14 +44,18 @@ export async function readArchives(
   const archives: SimulatedArchive[] = [];
   for (const [number, entry] of entries.entries()) {
     if (!isJsonObject(entry) || typeof entry["id"] !== "string") {
-      throw fault(path, number, `it has no "id"`);
+      throw fault(path, number, `missing "id"`);
     }
     const { id, holdings, mementomap, probability, scope } = entry;
     const beside = (name: unknown): string | undefined =>
       typeof name === "string" ? resolve(dirname(path), name) : undefined;
     const file = beside(holdings);
     if (file === undefined) {
-      throw fault(path, number, `${quote(id)} has no "holdings", the path of a map or an index`);
+      throw fault(
+        path,
+        number,
+        `${quote(id)} is missing "holdings", the path of a map or an index`,
+      );
     }
     if (scope !== undefined && !isScope(scope)) {
       throw fault(path, number, `"scope" of ${quote(id)}: ${SCOPE_EXPECTED}`);
@@ -77,7 +81,7 @@ async function listOf(path: string): Promise<readonly unknown[]> {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new MementoMapError("MM_BAD_INPUT", "not a list of archives: a JSON array is expected", {
+  throw new MementoMapError("MM_BAD_INPUT", "not a list of archives: expected a JSON array", {
     position: { source: path },
   });
 }
@@ -88,7 +92,7 @@ function fault(source: string, number: number, message: string): MementoMapError
   });
 }
 
-/** What a map or an index holds of the originals: an index becomes a map with queries first. */
+/** The mementos of each original in a map or an index, which is converted to a map with queries first. */
 async function fileHoldings(
   path: string,
   { stream, scratch, streams }: ArchiveOptions,

@@ -92,7 +92,7 @@ describe("evaluate", () => {
     const refused = ["--truth", at("truth.packed"), "--lookups", at("lookups.txt")];
     expect(await runCli(["evaluate", at("truth.packed"), ...refused])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("does not list what it holds") as unknown,
+      stderr: expect.stringContaining("does not list its keys") as unknown,
     });
   });
 

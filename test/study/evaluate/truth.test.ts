@@ -171,7 +171,7 @@ describe("the truth", () => {
     ["prose.txt", /cannot read "This is prose\."/],
     ["page.html", /prose|html/i],
     ["empty.txt", /holds nothing|empty|no record/],
-    ["memgator.log", /not everything that is held/],
+    ["memgator.log", /not all holdings/],
     ["stamps.txt", /stamps\.txt/],
   ])("is not %s", async (name, message) => {
     const place = folder();
