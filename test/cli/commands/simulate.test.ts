@@ -122,7 +122,7 @@ describe("mementomap simulate", () => {
     expect(await fault("--archives", list, "--lookups", bad)).toContain("no lookups");
     const all = ["--archives", list, "--lookups", stream];
     expect(await fault(...all, "--policy", "guess")).toContain(`unknown policy "guess"`);
-    const counted = "nothing is left to count after 600 of 600 different originals";
+    const counted = "--skip 600 leaves no lookups to count: there are 600 distinct originals";
     expect(await fault(...all, "--skip", "600")).toContain(counted);
     writeFileSync(bad, `[{"id": "a", "holdings": "held.txt"}]`);
     const withoutMaps = ["--archives", bad, "--lookups", stream, "--policy", "maps"];
