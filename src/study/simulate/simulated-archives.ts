@@ -44,7 +44,7 @@ export async function readArchives(
   const archives: SimulatedArchive[] = [];
   for (const [number, entry] of entries.entries()) {
     if (!isJsonObject(entry) || typeof entry["id"] !== "string") {
-      throw fault(path, number, `missing "id"`);
+      throw fault(path, number, `it has no "id"`);
     }
     const { id, holdings, mementomap, probability, scope } = entry;
     const beside = (name: unknown): string | undefined =>
@@ -54,7 +54,7 @@ export async function readArchives(
       throw fault(
         path,
         number,
-        `${quote(id)} is missing "holdings", the path of a map or an index`,
+        `${quote(id)} has no "holdings", the path of a map or an index`,
       );
     }
     if (scope !== undefined && !isScope(scope)) {
