@@ -9,7 +9,7 @@ import type {
 } from "./histogram.ts";
 import type { SubTree } from "./holdings-tree.ts";
 
-/** The portrait of an archive: what the tables and figures of the paper show, as data. */
+/** The profile of an archive: the data of the paper's tables and figures. */
 export interface Analysis {
   readonly index: IndexStatistics;
   readonly tlds: TldTable;
@@ -24,13 +24,13 @@ export interface Analysis {
   readonly reduction: Reduction;
   readonly fits: Fits;
   readonly captures: CaptureTables;
-  /** How the numbers came about: passes, memory, and whether anything is not exact. */
+  /** The method: passes, memory, and any inexact numbers. */
   readonly method: Method;
 }
 
 interface IndexStatistics {
   readonly files: number;
-  /** As stored, so compressed where the files are; null for pipes. */
+  /** The stored (possibly compressed) size; null for pipes. */
   readonly storedBytes: number | null;
   readonly lines: LineCounts;
   readonly mementos: number;
@@ -59,7 +59,7 @@ export interface TldTable {
 
 interface MementoDistribution extends DistributionSummary {
   readonly gini: number;
-  /** 0.3: the 30 % of originals with the most mementos have 70 % of all. */
+  /** 0.3: the 30 % of originals with the most mementos have 70 % of all mementos. */
   readonly paretoShare: number;
   /** Share of originals, most archived first, and the share of mementos they have. */
   readonly concentration: readonly CurvePoint[];
@@ -67,10 +67,10 @@ interface MementoDistribution extends DistributionSummary {
   readonly lorenz: readonly CurvePoint[];
 }
 
-/** A sub-tree, and how far it is out of proportion. */
+/** A sub-tree, and its deviation from the mean. */
 export interface SubTreeRow extends Omit<SubTree, "rank"> {
   readonly gamma: number;
-  /** The share of its mementos that its most archived original has. */
+  /** The share of its most archived original in its mementos. */
   readonly largestShare: number;
   /** Mementos beyond what its originals would have at the archive's mean. */
   readonly excess: number;
@@ -83,7 +83,7 @@ export interface TopTables {
   readonly domains: readonly SubTreeRow[];
   /** Paths with more than one key. */
   readonly paths: readonly SubTreeRow[];
-  /** Hosts captured most beyond proportion: what a crawler did not mean to do. */
+  /** The most disproportionately captured hosts, often crawler traps. */
   readonly biases: readonly SubTreeRow[];
 }
 
@@ -96,7 +96,7 @@ export interface Fault {
 export interface MalformedValues {
   readonly count: number;
   readonly distinct: number;
-  /** Commonest first. */
+  /** Most frequent first. */
   readonly examples: readonly { readonly value: string; readonly count: number }[];
 }
 
@@ -122,7 +122,7 @@ export interface YearRow {
 }
 
 export interface GrowthPoint {
-  /** `2014-03`, or `2014` where the month is not known. */
+  /** `2014-03`, or `2014` if the month is unknown. */
   readonly month: string;
   readonly mementos: number;
   readonly originals: number;
@@ -148,7 +148,7 @@ interface Fits extends ChildrenFit {
 }
 
 export interface CaptureTables {
-  /** A row for each group of MIME types; columns as `STATUS_CLASSES`. */
+  /** One row per group of MIME types; columns as in `STATUS_CLASSES`. */
   readonly mimeStatus: readonly { readonly group: string; readonly counts: readonly number[] }[];
   readonly mimeTypes: readonly { readonly mime: string; readonly count: number }[];
   readonly statusCodes: readonly { readonly status: number; readonly count: number }[];
@@ -160,9 +160,9 @@ export interface CaptureTables {
 }
 
 export interface Method {
-  /** Readings of the input. */
+  /** Passes over the input. */
   readonly passes: number;
-  /** Sorted runs that went through the disk and were merged. */
+  /** Sorted runs that were written to disk and merged. */
   readonly runs: number;
   readonly exact: boolean;
   readonly notes: readonly string[];

@@ -9,28 +9,28 @@ import { Interrupt, type InterruptOptions } from "../../interruption.ts";
 
 export interface AnalyzeFilesOptions
   extends InterruptOptions, Omit<ScanOptions, "skipBad" | "bytesPerThread"> {
-  /** Runs that are merged at once, at most; 128 by default. */
+  /** The maximum number of runs to merge at once; 128 by default. */
   readonly maxOpenRuns?: number | undefined;
-  /** Rows of the tables of the most archived; 20 by default. */
+  /** Rows in each table of most archived items; 20 by default. */
   readonly top?: number | undefined;
-  /** Captures of pages to draw at random; 10 by default. */
+  /** The number of page captures to draw at random; 10 by default. */
   readonly samples?: number | undefined;
-  /** 4 to 14 digits; captures up to and including then are counted without their month. */
+  /** 4 to 14 digits; captures up to and including this time are counted without their month. */
   readonly asOf?: string | undefined;
 }
 
 const DEFAULT_TOP = 20;
 const DEFAULT_SAMPLES = 10;
-/** What a thread needs for its tallies, beside what one of `generate` does. */
+/** Memory of a thread for its tallies, in addition to that of a `generate` thread. */
 const TALLY_BYTES = 36 * 2 ** 20;
 
 /**
- * Analyzes index files: the tables and figures of the paper, for the archive at hand.
+ * Analyzes index files: the tables and figures of the paper, for any archive.
  *
- * Reads every input once, in any order and sorted or not. Holds at most `memoryBytes`; captures go
- * through sorted runs in a scratch folder, about a fifth of the size of a CDX file. The result does
- * not depend on the order of files, on threads or on memory. Lines that cannot be read are counted,
- * with examples.
+ * Reads every input once, in any order and sorted or not. Holds at most `memoryBytes`; captures are
+ * spilled to sorted runs in a scratch folder, about a fifth of the size of a CDX file. The result does
+ * not depend on the order of files, on threads or on memory. Unreadable lines are counted, with
+ * examples.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_INTERRUPTED, MM_USAGE
  */

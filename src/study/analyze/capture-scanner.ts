@@ -21,10 +21,10 @@ import {
 import { DATETIME_FAULTS, DatetimeCheck } from "./datetime-check.ts";
 import { OriginalKey } from "./original-key.ts";
 
-/** How captures are analyzed; can be sent to another thread. */
+/** The options of a scanner; can be sent to another thread. */
 export interface ScannerOptions {
   readonly samples: number;
-  /** 4 to 14 digits; captures up to and including then are counted without their month. */
+  /** 4 to 14 digits; captures up to and including this time are counted without their month. */
   readonly asOf?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ const ROBOTS = new TextEncoder().encode("/robots.txt");
  * Tallies each capture, and counts captures by original and month in a table, which `drain` must empty
  * when it is full.
  *
- * Lines that cannot be read are a finding, not a failure: they are counted, with examples.
+ * Unreadable lines are not an error: they are counted, with examples.
  */
 class CaptureScanner implements KeySink<Tally> {
   readonly #options: ScannerOptions;
@@ -57,14 +57,14 @@ class CaptureScanner implements KeySink<Tally> {
   readonly #key = new OriginalKey();
   readonly #decoder = new TextDecoder();
   #lastMonth = NONE;
-  /** Over the bytes that are being read. */
+  /** Views of the bytes being read. */
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** The URI that stands in them and the last original is of; NONE if that is of another. */
+  /** The position there of the URI of the last original; NONE if it is elsewhere. */
   #originalStart = NONE;
   #originalEnd = NONE;
-  /** Of the last original: its place in the grid of paths and queries. */
+  /** The cell of the last original in the grid of paths and queries. */
   #cell = 0;
-  /** Of the last capture; NONE where it has no such number. */
+  /** The status of the last capture; NONE if it has none. */
   #status = NONE;
 
   constructor(options: ScannerOptions, table: KeyTable, drain: () => void) {
@@ -101,7 +101,7 @@ class CaptureScanner implements KeySink<Tally> {
   add(bytes: Uint8Array, capture: Capture): RowKind {
     const tally = this.#tally;
     const { count } = capture;
-    // A void: the archive was asked, and had nothing.
+    // A void: the archive was queried, and had nothing.
     if (count === 0) return ROW.unproven;
     tally.lines.captures++;
     tally.mementos += count;
@@ -146,7 +146,7 @@ class CaptureScanner implements KeySink<Tally> {
     year.months[datetime.month] += count;
   }
 
-  /** Whether the capture is not after the date that splits them. */
+  /** Whether the capture is at or before the splitting date. */
   #isEarlier(bytes: Uint8Array, { dateStart, dateEnd }: Capture): boolean {
     const { asOf } = this.#options;
     if (asOf === undefined) return false;
@@ -158,7 +158,7 @@ class CaptureScanner implements KeySink<Tally> {
     return true;
   }
 
-  /** Takes the original of a capture; whether it is that of the capture before. */
+  /** Sets the original of a capture; returns whether it is unchanged. */
   #setOriginal(bytes: Uint8Array, capture: Capture): boolean {
     const isOfUri = capture.uriStart !== NONE;
     const start = isOfUri ? capture.uriStart : capture.keyStart;
@@ -225,12 +225,12 @@ class CaptureScanner implements KeySink<Tally> {
     if (this.#table.add(bytes, 0, end, count)) return;
     throw new MementoMapError(
       "MM_LIMIT",
-      `a key of ${end} bytes does not fit into memory; give more with --memory`,
+      `a key of ${end} bytes does not fit into memory; increase --memory`,
     );
   }
 }
 
-/** A value of a capture, without the escapes of JSON. */
+/** A value of a capture, with JSON escapes decoded. */
 function unescaped(
   bytes: Uint8Array,
   { hasEscapes }: Capture,
@@ -241,7 +241,7 @@ function unescaped(
   return hasEscapes && value.includes(BACKSLASH) ? unescapedBytes(bytes, start, end) : value;
 }
 
-/** How many parts a separator makes, those at the ends left out: `/a/b` and `a/b/` have two. */
+/** The number of separated parts, without empty ones at the ends: `/a/b` and `a/b/` have two. */
 function partCount(bytes: Uint8Array, from: number, to: number, separator: number): number {
   let start = from;
   let end = to;

@@ -6,28 +6,28 @@ import {
 } from "../../input/row-reader.ts";
 import { MONTHS_PER_YEAR } from "./datetime-check.ts";
 
-/** Classes of status codes; `none` is a `-` or no column, `other` everything else. */
+/** Classes of status codes; `none` is a `-` or no column, `other` any other value. */
 export const STATUS_CLASSES = ["2xx", "3xx", "4xx", "5xx", "none", "other"] as const;
 export const NO_STATUS = 4;
 export const OTHER_STATUS = 5;
 
-/** Depths of paths and queries told apart in the grid: 0 to 4, and all beyond. */
+/** Depths of paths and queries in the grid: 0 to 4, and all deeper ones. */
 export const GRID_SIZE = 6;
 
-/** What became of the lines read; nothing is dropped without a count. */
+/** Counts of all lines read, including dropped ones. */
 export interface LineCounts extends RowCounts {
   captures: number;
 }
 
-/** What one year has, by status class and by month (0 for no month). */
+/** The captures of one year, by status class and by month (0 for no month). */
 interface YearTally {
   readonly statuses: number[];
   readonly months: number[];
 }
 
 /**
- * What can be told from each capture by itself; what needs all captures of an original is for
- * `HoldingsTree`. Plain data, so that it can be sent to another thread.
+ * Statistics of single captures; `HoldingsTree` has those that require all captures of an original.
+ * Plain data, so that it can be sent to another thread.
  *
  * Holds a few tables of fixed size, and MIME types (see {@link ValueCounts}).
  */
@@ -48,7 +48,7 @@ export interface Tally {
   readonly samples: Sample;
 }
 
-/** @param samples how many captures of pages to draw at random */
+/** @param samples the number of page captures to draw at random */
 export function newTally(samples: number): Tally {
   return {
     lines: { ...newLineCounts(), captures: 0 },
@@ -120,16 +120,16 @@ function addTo(sums: number[], more: readonly number[]): void {
 /** Distinct short values, such as MIME types, with their counts in a few columns. */
 export interface ValueCounts {
   readonly values: Map<string, number[]>;
-  /** Counts of values that came when there were too many. */
+  /** Counts of values beyond the maximum. */
   readonly rest: number[];
 }
 
-/** So many hold every MIME type of any archive that is not random bytes. */
+/** Enough for every MIME type of a real archive. */
 const MAX_VALUES = 1 << 15;
-/** Longer values count as their beginning. */
+/** Longer values are truncated. */
 const MAX_VALUE_BYTES = 200;
 
-/** The counts of a value; exact for up to `most` values, what comes beyond is counted together. */
+/** The counts of a value; values beyond the first `most` are counted together. */
 function countsOf({ values, rest }: ValueCounts, value: string, most: number): number[] {
   let counts = values.get(value);
   if (counts === undefined) {
@@ -140,7 +140,7 @@ function countsOf({ values, rest }: ValueCounts, value: string, most: number): n
   return counts;
 }
 
-/** Counts values; makes no string of one that is the same as the one before. */
+/** Counts values; reuses the string if a value repeats. */
 export class ValueCounter {
   readonly #counts: ValueCounts;
   readonly #decoder = new TextDecoder();
@@ -170,12 +170,12 @@ export class ValueCounter {
   }
 }
 
-/** A kind of fault, how often it was met, and a few cases of it. */
+/** A kind of error, with its count and a few examples. */
 type FaultCounts = Map<string, { count: number; readonly examples: Sample }>;
 
 const EXAMPLES = 5;
 
-/** Counts a fault; returns the sample of its examples. */
+/** Counts an error; returns its sample of examples. */
 export function countFault(faults: FaultCounts, fault: string, count: number): Sample {
   const entry = faults.get(fault) ?? { count: 0, examples: { size: EXAMPLES, drawn: [] } };
   faults.set(fault, entry);
@@ -184,23 +184,23 @@ export function countFault(faults: FaultCounts, fault: string, count: number): S
 }
 
 /**
- * Texts drawn from any number, each distinct one with the same chance.
+ * A uniform random sample of distinct texts.
  *
  * Keeps those with the smallest hashes, so the sample does not depend on the order of texts or on
- * how they were shared out to threads.
+ * their distribution over threads.
  */
 export interface Sample {
   readonly size: number;
   readonly drawn: SampledText[];
 }
 
-/** A text that was drawn, and the hash that drew it. */
+/** A sampled text with its hash. */
 interface SampledText {
   readonly hash: number;
   readonly text: string;
 }
 
-/** Whether a text of this hash could still get in: ask before making one. */
+/** Whether a text with this hash would enter the sample: check before making one. */
 export function mayDraw({ size, drawn }: Sample, hash: number): boolean {
   return drawn.length < size || hash <= (drawn.at(-1)?.hash ?? -1);
 }

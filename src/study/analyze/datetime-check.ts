@@ -1,6 +1,6 @@
 import { isDigit } from "../../bytes/bytes.ts";
 
-/** What can be wrong with the datetime of a capture that has one. */
+/** Possible errors in the datetime of a capture. */
 export const DATETIME_FAULTS = [
   "not 14 digits",
   "no such month",
@@ -16,19 +16,19 @@ export const MONTHS_PER_YEAR = 13;
 const DAY_MS = 86_400_000;
 
 /**
- * Looks at the datetime of a capture, digits only.
+ * Parses the datetime of a capture, digits only.
  *
- * Keeps what is known: the year, the month (0 if unknown) and the fault (-1 for none).
+ * Keeps the year, the month (0 if unknown) and the error (-1 for none).
  */
 export class DatetimeCheck {
-  /** The first 14 digits; 0 where there is no datetime. */
+  /** The first 14 digits; 0 without a datetime. */
   value = 0;
-  /** -1 where there is no datetime. */
+  /** -1 without a datetime. */
   year = -1;
   month = 0;
   /** An index into {@link DATETIME_FAULTS}. */
   fault = -1;
-  /** The end of tomorrow, for clocks and time zones that are ahead. */
+  /** The end of tomorrow, to tolerate clocks and time zones that are ahead. */
   readonly #limit: number;
 
   constructor() {
@@ -36,7 +36,7 @@ export class DatetimeCheck {
     this.#limit = Number(after.slice(0, 10).replaceAll("-", "")) * 1e6;
   }
 
-  /** Takes the datetime `bytes[start, end)`; a start of -1 stands for none. */
+  /** Checks the datetime `bytes[start, end)`; a start of -1 means none. */
   set(bytes: Uint8Array, start: number, end: number): void {
     this.value = 0;
     this.year = -1;
@@ -65,7 +65,7 @@ export class DatetimeCheck {
     const clock = value % 1e6;
     if (month === 0) return 1;
     if (day === 0 || day > daysOf(year, month)) return 2;
-    // A leap second has the number 60.
+    // Second 60 is a leap second.
     if (clock >= 24e4 || clock % 1e4 >= 6000 || clock % 100 > 60) return 3;
     if (year < 1990) return 4;
     return value >= this.#limit ? IN_FUTURE : -1;
@@ -91,7 +91,7 @@ export function yearOf(code: number): number {
   return code === 0 ? -1 : Math.floor((code - 1) / MONTHS_PER_YEAR);
 }
 
-/** `2014-03`, or `2014` where the month is not known; of a {@link DatetimeCheck.code}. */
+/** Formats a {@link DatetimeCheck.code}: `2014-03`, or `2014` if the month is unknown. */
 export function monthName(code: number): string {
   const year = String(yearOf(code)).padStart(4, "0");
   const month = (code - 1) % MONTHS_PER_YEAR;

@@ -3,13 +3,13 @@ export interface CurvePoint {
   readonly y: number;
 }
 
-/** What describes a distribution, as the paper's tables do. */
+/** Summary statistics of a distribution, as in the paper's tables. */
 export interface DistributionSummary {
   readonly count: number;
   readonly sum: number;
   readonly max: number;
   readonly mean: number;
-  /** The middle value; the mean of the two in the middle for an even count. */
+  /** The middle value; for an even count, the mean of the two middle values. */
   readonly median: number;
   /** Of the whole population, not of a sample. */
   readonly standardDeviation: number;
@@ -21,10 +21,10 @@ const CURVE_STEP = 1 / 120;
 type Groups = (readonly [value: number, times: number])[];
 
 /**
- * How often each positive whole number was seen: a distribution without loss.
+ * The frequency of each positive integer: an exact distribution.
  *
  * Values that add up to N have at most √(2N) distinct ones, so memory grows with the square root of
- * what is counted: under 10,000 entries for 50 million mementos. All that is derived is exact.
+ * N: less than 10,000 entries for 50 million mementos. All derived numbers are exact.
  */
 export class Histogram {
   readonly #times = new Map<number, number>();
@@ -37,7 +37,7 @@ export class Histogram {
     this.#times.set(value, (this.#times.get(value) ?? 0) + 1);
   }
 
-  /** Distinct values with how often they were seen, smallest first. */
+  /** Distinct values with their frequencies, smallest first. */
   #groups(): Groups {
     return [...this.#times].sort(([a], [b]) => a - b);
   }
@@ -58,7 +58,7 @@ export class Histogram {
     };
   }
 
-  /** 0 where all values are equal, near 1 where one has nearly everything. */
+  /** 0 if all values are equal, near 1 if one dominates. */
   gini(): number {
     const { count, sum } = this;
     let rank = 0;
@@ -70,17 +70,17 @@ export class Histogram {
     return count === 0 || sum === 0 ? 0 : weighted / (count * sum);
   }
 
-  /** The Lorenz curve: the share of the sum (y) that the smallest values up to a share of all (x) have. */
+  /** The Lorenz curve: the share of the sum (y) of the smallest values, by their share of all (x). */
   lorenz(): CurvePoint[] {
     return thinned(this.#cumulative(this.#groups()), isFarOff);
   }
 
-  /** The share of the sum (y) that the largest values up to a share of all (x) have. */
+  /** The share of the sum (y) of the largest values, by their share of all (x). */
   concentration(): CurvePoint[] {
     return thinned(this.#cumulative(this.#groups().reverse()), isFarOff);
   }
 
-  /** The share x of all, largest first, that has the share 1 - x of the sum: 0.3 is "70/30". */
+  /** The share x of the largest values whose share of the sum is 1 - x: 0.3 is "70/30". */
   paretoShare(): number {
     let last: CurvePoint = { x: 0, y: 0 };
     for (const point of this.#cumulative(this.#groups().reverse())) {
@@ -95,14 +95,14 @@ export class Histogram {
   }
 
   /**
-   * What is saved when each value, largest first, is replaced by 1: x is how many were, y the share
-   * of `total` that is gone.
+   * The reduction when values, largest first, are replaced by 1: x is the number of replaced values, y
+   * the share of `total` that is saved.
    */
   reduction(total: number): CurvePoint[] {
     const points: CurvePoint[] = [{ x: 0, y: 0 }];
     let [n, saved] = [0, 0];
     for (const [value, times] of this.#groups().reverse()) {
-      // Straight over a linear axis; over a logarithmic one it takes points in between.
+      // Straight on a linear axis; a logarithmic axis needs points in between.
       for (let x = Math.max(1, n * 2); x < n + times; x *= 2) {
         points.push({ x, y: total === 0 ? 0 : (saved + (x - n) * (value - 1)) / total });
       }
@@ -135,7 +135,7 @@ function valueAt(groups: Groups, rank: number): number {
   return 0;
 }
 
-/** Leaves out points between the first and the last that are not far from the one before. */
+/** Drops inner points that are close to the previous one. */
 function thinned(
   points: readonly CurvePoint[],
   isFar: (point: CurvePoint, last: CurvePoint) => boolean,
@@ -151,7 +151,7 @@ function isFarOff(point: CurvePoint, last: CurvePoint): boolean {
   return point.x - last.x >= CURVE_STEP || point.y - last.y >= CURVE_STEP;
 }
 
-/** For curves drawn over a logarithmic axis. */
+/** For curves on a logarithmic axis. */
 function isFarByRatio(point: CurvePoint, last: CurvePoint): boolean {
   return point.x >= last.x * 1.2 || point.y - last.y >= CURVE_STEP * 2;
 }
@@ -165,13 +165,13 @@ export class DepthNodes {
 }
 
 /**
- * A row of the paper's table of host and path depths: how the keys of this depth or deeper spread over
- * distinct prefixes of this depth.
+ * A row of the paper's table of host and path depths: the distribution of keys of at least this depth
+ * over distinct prefixes of this depth.
  */
 export interface DepthRow extends DistributionSummary {
   /** `H3`: hosts of three labels; `P1`: the first path segment. */
   readonly depth: string;
-  /** What share of all keys would go if keys were cut at this depth. */
+  /** The share of all keys that truncation at this depth would save. */
   readonly reductionQuotient: number;
   /** Nodes of the depth above that have children. */
   readonly parents: number;
@@ -180,12 +180,12 @@ export interface DepthRow extends DistributionSummary {
   readonly meanChildren: number;
 }
 
-/** How far rolling up the largest sub-trees, or families, of one depth shrinks the keys. */
+/** The reduction by rolling up the largest sub-trees, or families, of one depth. */
 export interface ReductionCurve {
   readonly depth: string;
-  /** x: nodes rolled up, largest first; y: the share that is gone. */
+  /** x: nodes rolled up, largest first; y: the share that is saved. */
   readonly points: readonly CurvePoint[];
-  /** Heaps' law over the curve, as the paper proposes; none for fewer than two points. */
+  /** Heaps' law fitted to the curve, as the paper proposes; none for fewer than two points. */
   readonly heaps: HeapsFit | undefined;
 }
 
@@ -210,7 +210,7 @@ export function depthRows(
     const summary = sizes.summary();
     const { count, sum } = summary;
     if (count === 0) continue;
-    // The tree has one root; and every host has exactly one path root.
+    // The tree has one root, and every host has exactly one path root.
     const isRoot = layer === "H" ? depth === 1 : depth === 0;
     const rootParents = layer === "H" ? 1 : count;
     const parents = isRoot ? rootParents : families.count;
@@ -226,7 +226,7 @@ export function depthRows(
   return rows;
 }
 
-/** What rolling up whole sub-trees saves, of all keys. */
+/** The share of all keys saved by rolling up whole sub-trees. */
 export function globalReduction(
   layer: "H" | "P",
   depths: readonly DepthNodes[],
@@ -235,7 +235,7 @@ export function globalReduction(
   return curves(layer, depths, ({ sizes }) => sizes.reduction(allKeys));
 }
 
-/** What rolling up children into their parents saves, of all nodes of the depth. */
+/** The share of the depth's nodes saved by rolling up children into their parents. */
 export function incrementalReduction(
   layer: "H" | "P",
   depths: readonly DepthNodes[],
@@ -254,11 +254,11 @@ function curves(
     .map(({ depth, points }) => ({ depth, points, heaps: fitHeaps(points) }));
 }
 
-/** Heaps' law, y = K · x^β: how distinct things grow with all things. */
+/** Heaps' law, y = K · x^β: the growth of distinct items with all items. */
 export interface HeapsFit {
   readonly k: number;
   readonly beta: number;
-  /** How much of the variance of log y it explains. */
+  /** The share of the variance of log y that it explains. */
   readonly r2: number;
   readonly points: number;
 }

@@ -13,7 +13,7 @@ import { yearOf } from "./datetime-check.ts";
 import { DepthNodes, Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";
 
-/** What a part of the tree of keys holds. */
+/** The holdings of a part of the key tree. */
 export interface SubTree extends Ranked {
   /** As a key of a map: `com,example,*`, `com,example)/*`, `com,example)/a/*`. */
   readonly name: string;
@@ -21,17 +21,17 @@ export interface SubTree extends Ranked {
   readonly originals: number;
   readonly keys: number;
   readonly hosts: number;
-  /** The most mementos that one original in it has. */
+  /** The maximum number of mementos of an original in it. */
   readonly largestOriginal: number;
 }
 
-/** An original that is archived often. */
+/** A frequently archived original. */
 interface TopOriginal extends Ranked {
   readonly name: string;
   readonly mementos: number;
 }
 
-/** What is held under one top-level domain. */
+/** The holdings of one top-level domain. */
 interface TldHoldings extends Ranked {
   readonly name: string;
   readonly originals: number;
@@ -41,12 +41,12 @@ interface TldHoldings extends Ranked {
 /** Depths beyond this are counted together. */
 const MAX_DEPTH = 64;
 
-/** How many top-level domains are told apart; there are about 1,500. */
+/** The maximum number of top-level domains to distinguish; there are about 1,500. */
 const MAX_TLDS = 5000;
 
 const OPEN_BRACKET = 0x5b;
 
-/** An open node, and what is held in its sub-tree. */
+/** An open node, and the holdings of its sub-tree. */
 class HoldingsNode extends TreeNode<HoldingsNode> {
   children = 0;
   keys = 0;
@@ -54,7 +54,7 @@ class HoldingsNode extends TreeNode<HoldingsNode> {
   originals = 0;
   mementos = 0;
   largest = 0;
-  /** Whether the node is a key itself, and not only on the way to one. */
+  /** Whether the node itself is a key, not only a prefix of one. */
   isKey = false;
 
   reset(): void {
@@ -69,12 +69,12 @@ class HoldingsNode extends TreeNode<HoldingsNode> {
 }
 
 /**
- * Takes the captures of an archive sorted by original and month (see original-key.ts), and finds
- * what needs all captures of an original, key, host or sub-tree side by side.
+ * Collects statistics per original, key, host and sub-tree, from captures sorted by original and month
+ * (see original-key.ts).
  *
- * One pass. Memory: exact histograms (see {@link Histogram}), lists of the best, one stack. In byte
- * order a sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`, `/a?x`): nodes stay open until no query of
- * theirs can come.
+ * One pass. Memory: exact histograms (see {@link Histogram}), top lists, one stack. In byte order a
+ * sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`, `/a?x`): nodes stay open until none of their queries
+ * can follow.
  */
 export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   readonly perOriginal: Histogram = new Histogram();
@@ -91,7 +91,7 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     originals: 0,
     mementos: 0,
   };
-  /** Originals by the month they were first captured in; 0 for no datetime. */
+  /** Originals by the month of their first capture; 0 for no datetime. */
   readonly newOriginals: Map<number, number> = new Map();
   readonly yearOriginals: Map<number, number> = new Map();
   readonly hostsByDepth: Float64Array = new Float64Array(MAX_DEPTH + 1);
@@ -106,12 +106,12 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     this,
     (layer) => (layer === LAYER.host ? COMMA : QUESTION),
   );
-  /** The captures of the original that the walk is at. */
+  /** The captures of the current original. */
   #mementos = 0;
   #lastYear = -1;
   /** The last key without a host, to count each once. */
   #lastOpaque = "";
-  /** @param top how many originals, hosts and so on to keep of the most archived. */
+  /** @param top the length of each list of most archived items. */
   constructor(top: number) {
     this.topOriginals = new TopList(top);
     this.topHosts = new TopList(top);
@@ -120,7 +120,7 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     this.repeated = new TopList(top * 4);
   }
 
-  /** Takes the next sort key, `key[0, length)`, and how many captures it has. */
+  /** Adds the next sort key, `key[0, length)`, with its number of captures. */
   add(key: Uint8Array, length: number, count: number): void {
     const end = originalLength(length);
     const month = monthCode(key, length);
@@ -227,14 +227,14 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   }
 
   #closeTld({ originals, mementos, textEnd }: HoldingsNode, key: Uint8Array): void {
-    // A label of digits, or in brackets, is a part of an address.
+    // A label of digits, or in brackets, is part of an IP address.
     const [first] = key;
     if (isDigit(first) || first === OPEN_BRACKET || !this.tlds.accepts(originals)) return;
     this.tlds.offer({ name: textOf(key, textEnd), rank: originals, originals, mementos });
   }
 
   #rank(node: HoldingsNode, key: Uint8Array): void {
-    // A sub-tree of a single key or host is listed as such already.
+    // A sub-tree of a single key or host is already listed as a key or host.
     if (node.layer === LAYER.host) {
       if (node.hosts >= 2) this.#offer(this.topDomains, node, key, node.mementos);
     } else if (node.keys >= 2) {
@@ -254,13 +254,13 @@ function textOf(key: Uint8Array, end: number): string {
   return new TextDecoder().decode(key.subarray(0, end));
 }
 
-/** Compares from the end: sorted keys differ there. */
+/** Compares from the end, where sorted keys differ. */
 function endsAlike(key: Uint8Array, other: Uint8Array, length: number): boolean {
   for (let i = length - 1; i >= 0; i--) if (key[i] !== other[i]) return false;
   return true;
 }
 
-/** Four numbers in reverse, as SURTs have IPv4 addresses, or an IPv6 address in brackets. */
+/** Four numbers in reverse (an IPv4 address in a SURT), or an IPv6 address in brackets. */
 function isIpAddress(key: Uint8Array, hostEnd: number): boolean {
   if (key[0] === OPEN_BRACKET) return true;
   let labels = 1;

@@ -2,33 +2,33 @@ import { QUESTION } from "../../bytes/bytes.ts";
 import { surtKeyBytes } from "../../surt/key.ts";
 
 /*
- * What is sorted to analyze an archive: for each capture
+ * The sort key of a capture in the analysis of an archive:
  *
  *     key [? query] MONTH_MARK month
  *
  * that is, its original and its month. The mark sorts below every byte of an original, so all
- * captures of an original stand together, by month. Originals stay in the order of an index: one
- * that is sorted needs no sorting. The month is three characters from `0` on, six bits each.
+ * captures of an original are adjacent, by month. Originals keep the order of an index, so a sorted
+ * index needs no sorting. The month is three characters from `0` on, six bits each.
  */
 
-/** Stands between an original and the month of a capture. */
+/** Separates an original from the month of a capture. */
 export const MONTH_MARK = 1;
 
 const MONTH_BYTES = 3;
 const FIRST_DIGIT = 0x30;
-/** Percent-encoding makes three bytes of one. */
+/** Percent-encoding turns one byte into three. */
 const GROWTH = 3;
 
-/** Makes the sort key of a capture, `bytes[0, end)`; the original's part is kept between rows. */
+/** Builds the sort key of a capture, `bytes[0, end)`; reuses the original's part between rows. */
 export class OriginalKey {
   bytes: Uint8Array = new Uint8Array(1024);
   end = 0;
   keyLength = 0;
-  /** Where the original ends, without the mark. */
+  /** The end of the original, before the mark. */
   originalEnd = 0;
   readonly #encoder = new TextEncoder();
 
-  /** Takes another original, by its SURT `surt[start, end)`. */
+  /** Sets another original, by its SURT `surt[start, end)`. */
   setOriginal(surt: Uint8Array, start: number, end: number): void {
     const room = (end - start) * GROWTH + 8;
     if (room > this.bytes.length) this.bytes = new Uint8Array(room * 2);
@@ -59,7 +59,7 @@ export class OriginalKey {
     this.end = at + MONTH_BYTES;
   }
 
-  /** The key of a SURT, and its original, as text with a character for each byte. */
+  /** The key of a SURT, and its original, as text with one character per byte. */
   namesOf(surt: string): { key: string; uri: string } {
     const bytes = this.#encoder.encode(surt);
     this.setOriginal(bytes, 0, bytes.length);
@@ -68,7 +68,7 @@ export class OriginalKey {
   }
 }
 
-/** Where the original ends in a sort key, without the mark of the month. */
+/** The end of the original in a sort key, before the mark. */
 export function originalLength(length: number): number {
   return length - MONTH_BYTES - 1;
 }

@@ -142,7 +142,7 @@ function total(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The value counted most in all columns comes first. */
+/** Sorts by the total over all columns, largest first. */
 function sortedValues({ values }: ValueCounts): { value: string; count: number }[] {
   return [...values]
     .map(([value, counts]) => ({ value, count: total(counts) }))
@@ -258,8 +258,8 @@ function captureTables(tally: Tally): CaptureTables {
 function method(tally: Tally, tree: HoldingsTree, facts: RunFacts): Method {
   const lostMimes = total(tally.mimes.rest);
   const notes = [
-    "The input was read once. What needs all captures of an original side by side (distinct " +
-      "counts, distribution, trees, years) comes from a sort by original and month.",
+    "The input was read once. Statistics that require all captures of an original (distinct " +
+      "counts, distribution, trees, years) come from a sort by original and month.",
     "All numbers are exact; distributions are kept as histograms of distinct values.",
     "Hosts with different ports are different hosts. An original is a SURT with its query.",
   ];
@@ -272,7 +272,7 @@ function method(tally: Tally, tree: HoldingsTree, facts: RunFacts): Method {
   return { passes: 1, runs: facts.runs, exact: lostMimes === 0, notes };
 }
 
-/** Groups by the type or subtype that names them, as cdx-summary of the Internet Archive forms them. */
+/** Groups of cdx-summary (Internet Archive), by the type or subtype that names them. */
 const NAMED: ReadonlyMap<string, string> = new Map([
   ["html", "HTML"],
   ["image", "Image"],
@@ -289,7 +289,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 ]);
 const MIME_GROUPS = [...NAMED.values(), "Other"];
 
-/** The group of a MIME type; parameters such as `; charset=utf-8` do not matter. */
+/** The group of a MIME type; parameters such as `; charset=utf-8` are ignored. */
 export function mimeGroup(mime: string): string {
   const [type = "", subtype = ""] = essence(mime).split("/", 2);
   const named = NAMED.get(subtype) ?? NAMED.get(type);
@@ -302,10 +302,10 @@ export function mimeGroup(mime: string): string {
 /** The characters of a token of RFC 9110. */
 const WELL_FORMED = /^[a-z0-9!#$%&'*+.^_`|~-]+\/[a-z0-9!#$%&'*+.^_`|~-]+$/;
 
-/** What indexes write where there is no MIME type, or it is not known. */
+/** Placeholders in indexes for a missing or unknown MIME type. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set(["", "-", "unk", "no-type"]);
 
-/** Whether a value of the MIME column is neither a MIME type nor a sign that there is none. */
+/** Whether a value of the MIME column is neither a MIME type nor a placeholder. */
 export function isMalformedMime(mime: string): boolean {
   return !PLACEHOLDERS.has(mime) && !WELL_FORMED.test(essence(mime));
 }

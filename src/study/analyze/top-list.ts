@@ -1,17 +1,17 @@
-/** Something ranked: more is better; of equals, the name that sorts first. */
+/** A ranked entry: higher ranks first, ties by name. */
 export interface Ranked {
   readonly name: string;
   readonly rank: number;
 }
 
 /**
- * Keeps the `size` best of any number of entries, in memory for that many.
+ * Keeps the `size` best of any number of entries, in memory proportional to `size`.
  *
  * The result does not depend on the order in which entries are offered.
  */
 export class TopList<T extends Ranked> {
   readonly #size: number;
-  /** At most twice the size; the best of them are sorted out when there is no room for more. */
+  /** At most twice the size; reduced to the best entries when full. */
   readonly #kept: T[] = [];
   #least: T | undefined;
 
@@ -19,7 +19,7 @@ export class TopList<T extends Ranked> {
     this.#size = size;
   }
 
-  /** Whether an entry of this rank could still get in: ask before making one. */
+  /** Whether an entry of this rank would enter the list: check before making one. */
   accepts(rank: number): boolean {
     return this.#size > 0 && (this.#least === undefined || rank >= this.#least.rank);
   }

@@ -13,24 +13,24 @@ export interface LogReport {
   readonly counts: LogCounts;
   readonly archives: readonly ArchiveRow[];
   readonly all: ArchiveRow;
-  /** Distinct originals asked for that are known to be held or not, and those that are held. */
+  /** Distinct requested originals whose holding is known, and those of them that are held. */
   readonly asked: number;
   readonly askedAndHeld: number;
-  /** Distinct originals asked for that are not known to be held or not, and their share of all asked for. */
+  /** Distinct requested originals whose holding is unknown, and their share of all requested originals. */
   readonly unknown: number;
   readonly unknownShare: number;
   readonly overlap: Overlap;
-  /** What was asked for most often and is not held: candidates for seeds. */
+  /** The most requested URIs that are not held: candidates for seeds. */
   readonly missing: readonly MissingRow[];
 }
 
 export interface Overlap {
-  /** Where the mementos are counted: in an index, or in the answers of archives. */
+  /** The source of memento counts: an index, or the responses of archives. */
   readonly source: "index" | "answers";
   readonly magnitudes: readonly string[];
   /**
-   * Originals by magnitude of mementos (rows) and of requests (columns). Null where it cannot be
-   * known: neither archived nor accessed; and, without an index, archived but not accessed.
+   * Originals by magnitude of mementos (rows) and of requests (columns). Null if unknown: neither
+   * archived nor accessed; and, without an index, archived but not accessed.
    */
   readonly cells: readonly (readonly (number | null)[])[];
 }
@@ -85,9 +85,9 @@ function withShares(row: ArchiveAnswers): ArchiveRow {
   return { ...row, hitShare: share(hits), missShare: share(misses), errorShare: share(errors) };
 }
 
-/** A URI that was asked for and is not there. */
+/** A requested URI that is not held. */
 export interface MissingUri {
-  /** As it was asked for most often. */
+  /** Its most frequent spelling. */
   readonly name: string;
   readonly rank: number;
   readonly surt: string;
@@ -98,30 +98,30 @@ export const MAGNITUDES: readonly string[] =
   "Zero Ones Tens Hundreds Thousands 10K+ 100K+ 1M+ 10M+".split(" ");
 
 interface OverlapOptions {
-  /** Whether captures say what is held; else what archives answered does. */
+  /** Whether captures determine the holdings; otherwise responses of archives do. */
   readonly hasIndex: boolean;
-  /** Whether only the answers of one archive count; what was never asked of it is not unknown then. */
+  /** Whether only one archive counts; originals never requested from it are then not unknown. */
   readonly ofOneArchive: boolean;
-  /** How many missing URIs to keep. */
+  /** The maximum number of missing URIs. */
   readonly top: number;
-  /** Archives that never answer: nothing waits for them. */
+  /** Archives that never respond, and are ignored. */
   readonly silent: ReadonlySet<string>;
 }
 
 /**
- * Takes what logs and, if there is one, an index say of each original, sorted (see LOG_TAG), and
- * finds how archived and accessed go together.
+ * Computes the overlap of archived and accessed originals from sorted entries of logs and, if given, an
+ * index (see LOG_TAG).
  *
- * One pass; holds a grid and the list of the most wanted.
+ * One pass; holds a grid and the list of the most requested missing URIs.
  */
 export class LogOverlap {
   /** Originals by magnitude of mementos (rows) and of requests (columns). */
   readonly cells: number[][] = MAGNITUDES.map(() => MAGNITUDES.map(() => 0));
   readonly missing: TopList<MissingUri>;
-  /** Distinct originals asked for that are known to be held or not, and those that are held. */
+  /** Distinct requested originals whose holding is known, and those of them that are held. */
   asked = 0;
   askedAndHeld = 0;
-  /** Distinct originals asked for that are not known to be held or not. */
+  /** Distinct requested originals whose holding is unknown. */
   unknown = 0;
   readonly #options: OverlapOptions;
   readonly #decoder = new TextDecoder();
@@ -139,7 +139,7 @@ export class LogOverlap {
     this.missing = new TopList(options.top);
   }
 
-  /** Takes the next key, `key[0, length)`, and its count. */
+  /** Adds the next key, `key[0, length)`, with its count. */
   add(key: Uint8Array, length: number, count: number): void {
     const mark = key.indexOf(MONTH_MARK);
     if (!this.#isCurrent(key, mark)) {
@@ -166,7 +166,7 @@ export class LogOverlap {
     }
   }
 
-  /** Closes the last original. */
+  /** Counts the last original. */
   end(): void {
     if (this.#original.length === 0) return;
     const { hasIndex, ofOneArchive } = this.#options;
@@ -181,9 +181,8 @@ export class LogOverlap {
   }
 
   /**
-   * Whether every archive that was asked has answered, none with a memento. One that failed has not
-   * answered, unless it did another time. An answer that could be about this URI or another may have
-   * had mementos.
+   * Whether every queried archive has responded without a memento. A failed archive must have responded
+   * to another request. An ambiguous response may have had mementos.
    */
   #isMissing(): boolean {
     if (this.#missedBy.size === 0) return false;

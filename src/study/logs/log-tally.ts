@@ -5,7 +5,7 @@ import { MemgatorLog, type OpenAnswers } from "../../input/memgator-log.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
 
 /*
- * What logs say of an original is sorted together with its captures (see original-key.ts):
+ * Log entries about an original are sorted together with its captures (see original-key.ts):
  *
  *     original MONTH_MARK tag detail
  *
@@ -13,18 +13,18 @@ import { surt } from "../../surt/uri-to-surt.ts";
  */
 
 /**
- * What a log entry is: a hit with its number of mementos, a miss with its archive, a request with
- * its URI, or an answer that is open, with the archive if that failed, and without if the answer
- * could be about another URI.
+ * The kind of a log entry: a hit with its number of mementos, a miss with its archive, a request with
+ * its URI, or an unknown response, with its archive if the archive failed, without it if the response
+ * is ambiguous.
  */
 export const LOG_TAG = { hit: 0x7b, miss: 0x7c, request: 0x7d, open: 0x7e } as const;
 
-/** Whether what stands behind the mark of an original comes from a log, and not from an index. */
+/** Whether the part after the mark of an original comes from a log, not from an index. */
 export function isLogTag(byte: number): boolean {
   return byte >= LOG_TAG.hit && byte <= LOG_TAG.open;
 }
 
-/** A row of the paper's table of answers by archive. */
+/** A row of the paper's table of responses by archive. */
 export interface ArchiveAnswers {
   readonly archive: string;
   requests: number;
@@ -34,22 +34,22 @@ export interface ArchiveAnswers {
   sleeps: number;
 }
 
-/** What became of the lines of a log. */
+/** Counts of the lines of logs. */
 export interface LogCounts {
   lines: number;
   /** Lines of another kind. */
   otherLines: number;
   /** Requests to the aggregator. */
   requests: number;
-  /** Answers that could belong to more than one URI: counted by archive, not by URI. */
+  /** Responses that could belong to more than one URI: counted by archive, not by URI. */
   ambiguous: number;
 }
 
 /**
- * Reads the lines of aggregator logs: counts the answers of each archive, and puts what was said
- * of each URI into a table, which `drain` must empty when it is full.
+ * Reads the lines of aggregator logs: counts the responses of each archive, and adds the entries about
+ * each URI to a table, which `drain` must empty when it is full.
  *
- * @param archive look at the hits and misses of this archive only; of any by default.
+ * @param archive count the hits and misses of this archive only; of all by default.
  */
 export class LogTally {
   readonly counts: LogCounts = { lines: 0, otherLines: 0, requests: 0, ambiguous: 0 };
@@ -68,14 +68,14 @@ export class LogTally {
     this.#log = this.#newLog();
   }
 
-  /** Call it before another file; sessions end with their file. */
+  /** Call it before each further file: sessions end with their file. */
   startFile(): void {
     this.#collect();
     this.#log = this.#newLog();
     this.#table.startRun();
   }
 
-  /** Takes the next line, without its end. */
+  /** Adds the next line, without its line ending. */
   read(line: string): void {
     this.counts.lines++;
     const outcome = this.#log.read(line);
@@ -88,7 +88,7 @@ export class LogTally {
     }
   }
 
-  /** All archives, that with the highest share of hits first. Call it after the last line. */
+  /** All archives by share of hits, highest first. Call it after the last line. */
   archives(): ArchiveAnswers[] {
     this.#collect();
     this.#log = this.#newLog();
@@ -152,7 +152,7 @@ export class LogTally {
     if (this.#table.add(key, 0, key.length, 1)) return;
     throw new MementoMapError(
       "MM_LIMIT",
-      `a URI of ${bytes.length} bytes does not fit into memory; give more with --memory`,
+      `a URI of ${bytes.length} bytes does not fit into memory; increase --memory`,
     );
   }
 }

@@ -13,11 +13,11 @@ export interface ReadLogsOptions extends Omit<
   AnalyzeFilesOptions,
   "format" | "filter" | "samples" | "asOf" | "archive" | "top"
 > {
-  /** Index files of what is held; without them, what archives answered says it. */
+  /** Index files of the holdings; without them, responses of archives determine the holdings. */
   readonly holdings?: readonly string[] | undefined;
-  /** Look at the hits and misses of this archive only. */
+  /** Count the hits and misses of this archive only. */
   readonly archive?: string | undefined;
-  /** How many missing URIs to list; 100 by default. */
+  /** The maximum number of missing URIs to list; 100 by default. */
   readonly top?: number | undefined;
 }
 
@@ -25,14 +25,13 @@ const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
 const DEFAULT_TOP = 100;
 
 /**
- * Reads logs of a MemGator: what each archive answered, how archived and accessed go together, and
- * what is asked for in vain.
+ * Summarizes MemGator logs: the responses of each archive, the overlap of holdings and requests, and
+ * requested URIs that are not held.
  *
- * Reads every file once, in bounded memory: what was asked for goes through sorted runs in a
- * scratch folder.
+ * Reads every file once, in bounded memory: requests are spilled to sorted runs in a scratch folder.
  *
- * @throws MM_BAD_INPUT for a file without any line of a MemGator; MM_USAGE for an archive that the
- * logs do not have; MM_IO, MM_LIMIT, MM_INTERRUPTED
+ * @throws MM_BAD_INPUT for a file without MemGator lines; MM_USAGE for an archive that is not in the
+ * logs; MM_IO, MM_LIMIT, MM_INTERRUPTED
  */
 export async function readLogs(
   paths: readonly string[],

@@ -21,7 +21,7 @@ import {
   type Table,
 } from "./report.ts";
 
-/** How well maps answer lookups, and at what cost: the paper's table and figures. */
+/** The accuracy and cost of maps: the paper's table and figures. */
 export function evaluationReport(report: EvaluationReport): Report {
   const { all, truth, base, trace } = report;
   const losers = all.filter(({ recall }) => recall < 1).length;
@@ -29,19 +29,19 @@ export function evaluationReport(report: EvaluationReport): Report {
   return {
     name: "evaluation",
     title: "Cost and accuracy of maps",
-    lead: `${formatAmount(all.length, "map was", "maps were")} looked up ${formatCount(first?.lookups ?? 0)} times each. ${losers === 0 ? "None lost anything that is held (recall 1)." : `Maps that lose something that is held: ${losers}.`}`,
+    lead: `${formatAmount(all.length, "map was", "maps were")} looked up ${formatCount(first?.lookups ?? 0)} times each. ${losers === 0 ? "No map misses a held key (recall 1)." : `Maps that miss held keys: ${losers}.`}`,
     facts: first === undefined ? [] : lookupFacts(first, all),
     sections: [
       {
         id: "maps",
         title: "Maps",
-        text: `All maps that were measured.${base === undefined ? "" : " Each is made of its input, which has one larger weight; the base has all keys."}`,
+        text: `All measured maps.${base === undefined ? "" : " Each is made from its input, which has one larger weight; the base has all keys."}`,
         blocks: [mapTable(report), { notes: legend(report) }],
       },
       {
         id: "accuracy",
         title: "Cost and accuracy",
-        text: `Accuracy is the share of correct answers by key, which has no query; cost is the lines of a map for each ${basisOf(all)} of the truth. Better maps are nearer the top left.`,
+        text: `Accuracy is the share of correct answers by key (without queries); cost is lines of the map per ${basisOf(all)} of the truth. Better maps are nearer the top left.`,
         blocks: [
           [
             accuracyFigure("cost-accuracy", "Accuracy by relative cost", all, COST),
@@ -83,7 +83,7 @@ function lookupFacts(first: Evaluation, all: readonly Evaluation[]): Fact[] {
   ];
 }
 
-/** What the columns mean, for readers of the terminal. */
+/** Explanations of the columns, for the terminal. */
 function legend({ all, truth, base }: EvaluationReport): string[] {
   const [first] = all;
   if (first === undefined) return [];
@@ -91,11 +91,11 @@ function legend({ all, truth, base }: EvaluationReport): string[] {
     ...(truth.noUris === null ? [] : [`no accuracy of URIs: ${truth.noUris}`]),
     ...(base === undefined
       ? []
-      : ["Wh, Wp: weights of hosts and paths; each map is made of its input"]),
-    `cost: lines for each of ${formatCount(first.costDivisor)} ${first.costBasis}; size and gzip in bytes`,
+      : ["Wh, Wp: weights of hosts and paths; each map is made from its input"]),
+    `cost: lines per ${basisOf(all)} (${formatCount(first.costDivisor)}); size and gzip in bytes`,
     "keys, URIs: the share of correct answers by key, without query, and by URI",
     "hosts: the share of correct answers to keys whose host is held",
-    "precision: the share of keys reported present that are held; false: of keys not held, the share reported present; saved: the share of lookups that need no request",
+    "precision: the share of keys reported present that are held; false: the share of absent keys reported present; saved: the share of lookups without a request",
     ...(first.freshness === null
       ? []
       : [
@@ -146,7 +146,7 @@ function mapTable({ all, base }: EvaluationReport): Table<Evaluation> {
   ]);
 }
 
-/** A scale of maps: what it is of, and how its values are shown. */
+/** An axis of maps. */
 interface Scale {
   readonly name: string;
   readonly column: Column<Evaluation>;
@@ -164,7 +164,7 @@ const SIZE: Scale = {
   text: formatShort,
 };
 
-/** Maps made alike are one series: by host weight, or by the first word of their names. */
+/** Related maps form one series: by host weight, or by the first word of their names. */
 function seriesOf(all: readonly Evaluation[], { text, column: { value } }: Scale): Series[] {
   const series = new Map<string, { x: number; y: number; label: string }[]>();
   for (const evaluation of all) {
@@ -194,7 +194,7 @@ function accuracyFigure(
   return lineFigure({
     id,
     title,
-    caption: `Each point is a map; maps made alike are joined by a line.${start}`,
+    caption: `Each point is a map; lines join related maps.${start}`,
     columns: [
       column.text("Map", ({ map }) => map),
       x.column,
@@ -216,7 +216,7 @@ function accuracyFigure(
 
 type PeriodRow = LaterCounts & { readonly map: string; readonly period: string };
 
-/** What maps made as of a date say of the time after it. */
+/** The answers of maps as of a date for later captures. */
 function freshnessSection({ date, periods }: AsOfFreshness, all: readonly Evaluation[]): Section {
   const ofPeriod = all.map(({ map, asOf }) => ({
     map,
@@ -256,7 +256,7 @@ function freshnessSection({ date, periods }: AsOfFreshness, all: readonly Evalua
   return {
     id: "freshness",
     title: "Freshness",
-    text: `The maps know captures up to ${date}. The more of the later ones they report present, the longer they may be used.`,
+    text: `The maps include captures up to ${date}. The more later ones they report present, the longer they stay useful.`,
     blocks: [table],
   };
 }
@@ -264,7 +264,7 @@ function freshnessSection({ date, periods }: AsOfFreshness, all: readonly Evalua
 function traceSection(trace: readonly TracePoint[]): Section {
   const figure = lineFigure<TracePoint>({
     id: "processed-produced",
-    title: "Rows processed and produced",
+    title: "Processed and produced rows",
     caption:
       "A range of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.",
     columns: [
@@ -281,6 +281,6 @@ function traceSection(trace: readonly TracePoint[]): Section {
       },
     ],
   });
-  const text = "What a roll-up does, seen closely.";
+  const text = "The effect of single roll-ups.";
   return { id: "trace", title: "Compaction at work", text, blocks: [figure] };
 }

@@ -9,7 +9,7 @@ export interface FigureTexts {
   readonly caption: string;
 }
 
-/** A table as lines: a terminal does not show it, unless it has the numbers of no other one. */
+/** A table as a line chart; omitted on a terminal, unless its numbers are in no other table. */
 export function lineFigure<Row>({
   id,
   title,
@@ -24,13 +24,13 @@ export function lineFigure<Row>({
   return { id, title, columns, rows, totals, isLong, figure: { caption, draw } };
 }
 
-/** A row of a table of numbers by two things; null where a number cannot be known. */
+/** A row of a cross table; null for unknown numbers. */
 export interface GridRow {
   readonly name: string;
   readonly cells: readonly (number | null)[];
 }
 
-/** A table of counts by two things, such as years and months. */
+/** A cross table of counts, such as by year and month. */
 export function gridTable({
   corner,
   columns,
@@ -45,7 +45,7 @@ export function gridTable({
   return { ...table, columns: [column.text(corner, ({ name }) => name), ...cells] };
 }
 
-/** A grid as a heat map: the more a cell holds, the stronger its colour, by orders of magnitude. */
+/** A cross table as a heat map, coloured by order of magnitude. */
 export function heatFigure({ id, title, caption, ...map }: HeatMap & FigureTexts): Table<GridRow> {
   const { corner, columns, rows } = map;
   const draw = (): Drawing => heatMap(map);

@@ -29,8 +29,8 @@ export function svgFiles(report: Report): Map<string, string> {
 }
 
 /**
- * A table as RFC 4180 has it: values with all their digits, shares as fractions, nothing for what is not
- * known.
+ * A table as in RFC 4180: values with all digits, shares as fractions, empty fields for unknown
+ * values.
  */
 export function csv<Row>({ columns, rows, totals = [] }: Table<Row>): string {
   const lines = [...rows, ...totals].map((row) => columns.map(({ value }) => value(row)));
@@ -39,7 +39,7 @@ export function csv<Row>({ columns, rows, totals = [] }: Table<Row>): string {
     .join("");
 }
 
-/** Text that a spreadsheet would take for a formula is led by an apostrophe. */
+/** Text that a spreadsheet would treat as a formula is prefixed with an apostrophe. */
 function csvField(value: Value): string {
   if (typeof value !== "string") return value === null ? "" : String(value);
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

@@ -17,19 +17,19 @@ import {
 import { REPORT_SCRIPT } from "./report-script.ts";
 import { REPORT_STYLE } from "./report-style.ts";
 
-/** What made a report, from what, and when: for later readers. */
+/** The provenance of a report: program, inputs and time. */
 export interface RunRecord {
   /** Such as `mementomap/1.0.0`. */
   readonly generator: string;
   /** ISO 8601, in UTC. */
   readonly at: string;
-  /** Files, by what they were given as. */
+  /** Files by role. */
   readonly inputs: Readonly<Record<string, readonly string[]>>;
-  /** Options that say what counts, by name. */
+  /** Filter options by name. */
   readonly filters: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Nothing may be fetched or run but what the page itself has: the browser refuses all else. */
+/** The page may only use its own script and styles; the browser blocks everything else. */
 const POLICY = [
   "default-src 'none'",
   `style-src '${digest(REPORT_STYLE)}'`,
@@ -43,7 +43,7 @@ function digest(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
-/** A report as one HTML file that needs nothing else. */
+/** A report as one self-contained HTML file. */
 export function reportHtml(report: Report, run: RunRecord): string {
   const { name, title, lead, facts, sections, data } = report;
   const links = sections.map(
@@ -108,7 +108,7 @@ function blockHtml(block: Block): string {
     return rows.length === 0 ? "" : `<div class="card">${tableHtml(block, id)}</div>`;
   }
   const drawing = figure.draw();
-  // The file that the script saves; marks and style are in the page once.
+  // The script adds marks and style when it saves the file; the page has them only once.
   const file = svgFile({ ...drawing, marks: "" }, title).replace(SVG_STYLE, "");
   return `<figure id="${id}" class="chart">
 <h3>${escapeHtml(title)}</h3>
@@ -136,23 +136,23 @@ function tableHtml<Row>({ title, columns, rows, totals = [] }: Table<Row>, id: s
 function cellHtml<Row>(row: Row, column: Column<Row>, isFirst: boolean): string {
   const text = escapeHtml(cellText(row, column));
   const name = isFirst ? 'th scope="row"' : "td";
-  // What the script sorts by, and writes into CSV: all digits, and nothing for what is not known.
+  // The value for sorting and CSV: all digits; empty if unknown.
   const value = escapeHtml(String(column.value(row) ?? ""));
   const number = column.unit === "text" ? "" : ` class="n" data-v="${value}"`;
   return `<${name}${number}>${text}</${name.slice(0, 2)}>`;
 }
 
-/** JSON that can stand in a `script` element: nothing in it can end the element. */
+/** JSON that is safe in a `script` element: it cannot end the element. */
 function embeddedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028");
 }
 
-/** The record in words, for the end of a page. */
+/** The run record as text, for the footer. */
 function runText({ generator, at, inputs, filters }: RunRecord): string {
   const given = Object.entries(inputs).map(([name, paths]) => `${name} ${paths.join(", ")}`);
   const counted = Object.entries(filters).map(
     ([name, value]) => `${name} ${typeof value === "string" ? value : value.join(", ")}`,
   );
   const filter = counted.length === 0 ? "without filters" : `with ${counted.join("; ")}`;
-  return `Made by ${generator} on ${at.slice(0, 16).replace("T", " at ")} UTC of ${given.join("; ")}, ${filter}.`;
+  return `Made by ${generator} on ${at.slice(0, 16).replace("T", " at ")} UTC from ${given.join("; ")}, ${filter}.`;
 }

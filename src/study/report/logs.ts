@@ -4,12 +4,12 @@ import type { ArchiveRow, LogReport } from "../logs/log-report.ts";
 import { type GridRow, heatFigure } from "./figures.ts";
 import { column, fact, factTable, type Report, table, type Table } from "./report.ts";
 
-/** What archives are asked for, according to the logs of an aggregator. */
+/** Requests to archives, according to the logs of an aggregator. */
 export function logsReport(logs: LogReport): Report {
   const { counts, all, archives, overlap, asked } = logs;
   return {
     name: "logs",
-    title: "What archives are asked for",
+    title: "Requests to archives",
     lead: `${formatAmount(counts.requests, "request")} to an aggregator became ${formatAmount(all.requests, "request")} to ${formatAmount(archives.length, "archive")}. ${formatPercent(all.hitShare)} % of those were hits.`,
     facts: [
       fact("count", "Requests", counts.requests),
@@ -23,7 +23,7 @@ export function logsReport(logs: LogReport): Report {
       {
         id: "archives",
         title: "Archives",
-        text: "How each archive responded when it was asked for the mementos of a URI.",
+        text: "The responses of each archive to requests for the mementos of a URI.",
         blocks: [archiveTable(logs), archiveBars(logs)],
       },
       {
@@ -32,7 +32,7 @@ export function logsReport(logs: LogReport): Report {
         text:
           overlap.source === "index"
             ? "Mementos are counted in the index."
-            : "Mementos are counted in the responses of archives; an index also shows what nobody requests.",
+            : "Mementos are counted in the responses of archives; an index also shows originals without requests.",
         blocks: asked === 0 ? [] : [overlapTable(logs)],
       },
       {
@@ -43,17 +43,17 @@ export function logsReport(logs: LogReport): Report {
       },
       {
         id: "read",
-        title: "What was read",
-        text: "The lines of the logs, and the originals that were requested.",
+        title: "Input",
+        text: "The lines of the logs, and the requested originals.",
         blocks: [
-          factTable("read-table", "What was read", [
+          factTable("read-table", "Input", [
             fact("count", "Lines", counts.lines),
-            fact("count", "Lines of another kind", counts.otherLines),
-            fact("count", "Responses that fit several URIs", counts.ambiguous),
-            fact("count", "Originals that are held", logs.askedAndHeld),
-            fact("count", "Originals that are not held", asked - logs.askedAndHeld),
+            fact("count", "Other lines", counts.otherLines),
+            fact("count", "Ambiguous responses", counts.ambiguous),
+            fact("count", "Originals held", logs.askedAndHeld),
+            fact("count", "Originals not held", asked - logs.askedAndHeld),
             fact("count", "Originals unknown: responses failed or pending", logs.unknown),
-            fact("share", "Share of originals that are unknown", logs.unknownShare),
+            fact("share", "Share of unknown originals", logs.unknownShare),
           ]),
         ],
       },
@@ -79,7 +79,7 @@ function archiveTable({ archives, all }: LogReport): Table<ArchiveRow> {
     column.count(
       "Pauses",
       ({ sleeps }) => sleeps,
-      "How often the archive was left out because it had failed too often",
+      "How often the archive was paused after repeated failures",
     ),
   ]);
   return { ...rows, totals: [all] };
@@ -93,7 +93,7 @@ function archiveBars(logs: LogReport): Table<ArchiveRow> {
     totals: [],
     isLong: true,
     figure: {
-      caption: "Share of hits, misses and errors of each archive, that with the most hits first.",
+      caption: "Share of hits, misses and errors of each archive, by share of hits.",
       draw: () =>
         rowChart({
           layers: [
@@ -118,7 +118,7 @@ function overlapTable({ overlap: { cells, magnitudes } }: LogReport): Table<Grid
     id: "overlap-map",
     title: "Originals by mementos (rows) and requests (columns)",
     caption:
-      "Originals by how many mementos they have (rows) and how often they were requested (columns). Ones are 1 to 9, Tens 10 to 99. The Zero row is requested but not held; the Zero column is never requested.",
+      "Originals by number of mementos (rows) and of requests (columns). Ones are 1 to 9, Tens 10 to 99. The Zero row is requested but not held; the Zero column is held but never requested.",
     corner: "Mementos",
     columnName: "requests",
     columns: magnitudes.slice(0, shown),

@@ -1,8 +1,8 @@
 import { SVG_STYLE } from "../../page/chart/svg-file.ts";
 
 /**
- * The script of a report: sorts tables, shows the values of charts under the pointer, at a tap and by arrow
- * keys, and gives tables, charts and data as files. Without it, all is still there to read.
+ * The script of a report: sorts tables, shows the values of charts on hover, on tap and with arrow keys,
+ * and saves tables, charts and data as files. The report is readable without it.
  */
 export const REPORT_SCRIPT: string = `
 "use strict";

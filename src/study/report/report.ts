@@ -3,37 +3,37 @@ import type { Drawing } from "../../page/chart/drawing.ts";
 
 /** A report as data: text, HTML, CSV, LaTeX, SVG and JSON are rendered from it. */
 export interface Report {
-  /** The command; files of the report are named by it. */
+  /** The command, which names the files of the report. */
   readonly name: string;
   readonly title: string;
   readonly lead: string;
-  /** The numbers to see first. */
+  /** The key figures. */
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
-  /** What `--json` writes: one object, or one for each line. */
+  /** The output of `--json`: one object, or one per line. */
   readonly data: object | readonly object[];
 }
 
 export interface Section {
   readonly id: string;
   readonly title: string;
-  /** One or two sentences on what the section shows. */
+  /** A description of the section, in one or two sentences. */
   readonly text: string;
-  /** A list within the list stands side by side where there is room. */
+  /** Blocks of a nested list are placed side by side if there is room. */
   readonly blocks: readonly (Block | readonly Block[])[];
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each table has rows of its own type
 export type Block = Table<any> | Notes;
 
-/** Sentences below what they are about. */
+/** Remarks on the block above. */
 interface Notes {
   readonly notes: readonly string[];
 }
 
 export type Value = string | number | null;
 
-/** What a value is. A share is a fraction, and shown in percents; a ratio is shown as it is. */
+/** The format of a value. A share is a fraction shown as a percentage; a ratio is shown unchanged. */
 export interface Format {
   readonly unit: "text" | "count" | "share" | "ratio" | "number";
   readonly digits?: number | undefined;
@@ -47,10 +47,10 @@ export interface Fact extends Format {
 
 export interface Column<Row> extends Format {
   readonly name: string;
-  /** What the column means, for readers who do not know the term. */
+  /** An explanation of the column. */
   readonly help?: string | undefined;
   readonly value: (row: Row) => Value;
-  /** Where each row has a format of its own. */
+  /** The format per row, if rows differ. */
   readonly formatOf?: ((row: Row) => Format) | undefined;
 }
 
@@ -59,15 +59,15 @@ export interface Table<Row> {
   readonly title: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Sums, which stay below when rows are sorted. */
+  /** Sums, which stay at the bottom when rows are sorted. */
   readonly totals?: readonly Row[] | undefined;
-  /** The rows as a drawing, with what a reader should see in it; the table is then folded away below it. */
+  /** The rows as a chart with a caption; the table is then collapsed below it. */
   readonly figure?: { readonly caption: string; readonly draw: () => Drawing } | undefined;
-  /** True for tables that a terminal does not show: they are long, or have the numbers of another. */
+  /** True for tables omitted on a terminal, because they are long or repeat other numbers. */
   readonly isLong?: boolean | undefined;
 }
 
-/** @param more what the column means, or how many digits it shows, or both */
+/** @param more an explanation of the column, its number of digits, or both */
 type MakeColumn = <Row>(
   name: string,
   value: Column<Row>["value"],
@@ -130,19 +130,19 @@ export function tablesOf({ sections }: Report): Table<unknown>[] {
   return blocks.filter(isTable).filter(({ rows }) => rows.length > 0);
 }
 
-/** How a column is headed where its values are shown to people. */
+/** The heading of a column, with its unit. */
 export function headingOf({ name, unit }: Column<never>): string {
   return unit === "share" ? `${name} %` : name;
 }
 
-/** A cell of a table, for people. */
+/** The formatted text of a cell. */
 export function cellText<Row>(row: Row, { value, formatOf, ...format }: Column<Row>): string {
   return formatOf === undefined
     ? valueText(value(row), format)
     : factText({ ...formatOf(row), value: value(row) });
 }
 
-/** A fact, for people: with its unit, which a table has in its heading. */
+/** The formatted text of a fact, with its unit, which a table has in its heading. */
 export function factText({ value, ...format }: Format & { readonly value: Value }): string {
   const text = valueText(value, format);
   return format.unit === "share" && typeof value === "number" ? `${text} %` : text;
@@ -156,7 +156,7 @@ function valueText(value: Value, { unit, digits }: Format): string {
   return unit === "ratio" ? ratioText(value, digits ?? 4) : formatCount(value);
 }
 
-/** Never rounded up to 1: what is lost must be seen. */
+/** Never rounded up to 1, to keep small losses visible. */
 function ratioText(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return value < 1 && Number(text) === 1 ? `0.${"9".repeat(digits)}` : text;

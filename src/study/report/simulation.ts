@@ -3,21 +3,21 @@ import type { PolicyCounts, PolicyResult } from "../simulate/run-policies.ts";
 import { lineFigure } from "./figures.ts";
 import { column, fact, type Report, table, type Table } from "./report.ts";
 
-/** What a simulation was of. */
+/** The inputs of a simulation. */
 export interface SimulationFacts {
   readonly archives: number;
   readonly lookups: number;
   readonly originals: number;
-  /** Figures are from this many different originals on. */
+  /** Figures exclude lookups up to this many distinct originals. */
   readonly from: number;
 }
 
-/** Routing policies side by side. */
+/** A comparison of routing policies. */
 export function simulationReport(results: readonly PolicyResult[], facts: SimulationFacts): Report {
   return {
     name: "simulation",
-    title: "Which archives to ask",
-    lead: `${formatAmount(facts.lookups, "lookup")} of ${formatAmount(facts.originals, "original")}, ${formatAmount(facts.archives, "archive")}, policies side by side.`,
+    title: "Comparison of routing policies",
+    lead: `${formatAmount(facts.lookups, "lookup")} of ${formatAmount(facts.originals, "original")}, ${formatAmount(facts.archives, "archive")}.`,
     facts: [
       fact("count", "Archives", facts.archives),
       fact("count", "Lookups", facts.lookups),
@@ -27,7 +27,7 @@ export function simulationReport(results: readonly PolicyResult[], facts: Simula
       {
         id: "results",
         title: "Policies",
-        text: `Requests and recall after ${formatCount(facts.from)} different originals. A learner also measures its recall itself, with an interval of 95 %.`,
+        text: `Requests and recall after ${formatCount(facts.from)} distinct originals. A learner also estimates its recall, with a 95 % interval.`,
         blocks: [policyTable(results)],
       },
       {
@@ -62,7 +62,7 @@ function policyTable(results: readonly PolicyResult[]): Table<PolicyResult> {
     column.ratio(
       "Recall",
       ({ total }) => recallOf(total),
-      "Of archives: the share of those with mementos that were asked",
+      "Of archives: the queried share of those with mementos",
     ),
     column.ratio(
       "Mementos",
@@ -71,7 +71,7 @@ function policyTable(results: readonly PolicyResult[]): Table<PolicyResult> {
     ),
     column.ratio("Measured", ({ learning }) => learning?.hits?.value ?? null, {
       digits: 3,
-      help: "The recall of archives as the learner measured it",
+      help: "The recall of archives estimated by the learner",
     }),
     column.ratio("From", ({ learning }) => learning?.hits?.low ?? null, 3),
     column.ratio("To", ({ learning }) => learning?.hits?.high ?? null, 3),

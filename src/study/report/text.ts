@@ -10,7 +10,7 @@ import {
 } from "./report.ts";
 
 const GAP = 2;
-/** Texts lose their middle before a table is broken, down to this many characters. */
+/** Texts are shortened in the middle to at least this many characters before a table is split. */
 const MIN_TEXT = 24;
 
 /** A report for a terminal, in at most 80 columns. */
@@ -32,7 +32,7 @@ export function reportText({ facts, sections }: Report): string {
   return `${shown.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-/** A column with all its cells, its heading first. */
+/** The heading and cells of a column. */
 interface Cells {
   readonly cells: readonly string[];
   readonly isText: boolean;
@@ -40,7 +40,7 @@ interface Cells {
 }
 
 /**
- * The lines of a table, without their ends; none for a table without rows. What is too wide goes on in
+ * The lines of a table, without line endings; none for a table without rows. Excess columns are moved to
  * further tables that repeat the first column.
  */
 export function tableLines<Row>({ title, columns, rows, totals = [] }: Table<Row>): string[][] {
@@ -76,7 +76,7 @@ function totalWidth(widths: readonly number[]): number {
 
 function partLines(title: string, columns: readonly Cells[]): string[] {
   const widths = columns.map(({ width }) => width);
-  // The widest texts give way.
+  // Shorten the widest texts.
   const texts = [...columns.keys()].filter((i) => columns[i].isText);
   for (let over = totalWidth(widths) - TEXT_WIDTH; over > 0; over--) {
     const most = Math.max(...texts.map((i) => widths[i]));

@@ -49,7 +49,7 @@ export const OTHER_TLDS: readonly string[] =
     " ",
   );
 
-/** Registries that sell names one level down (`co.uk`): their largest domain is such a suffix. */
+/** TLDs with registrations one level down (`co.uk`): their largest domain is such a suffix. */
 export const REGISTRY_SUFFIXES: ReadonlyMap<string, string> = new Map([
   ["ao", "co"],
   ["br", "com"],

@@ -2,13 +2,13 @@ import type { Random } from "../../bytes/random.ts";
 import { datetimeOfEpochMs } from "../../memento/datetime.ts";
 import { type YearRow, YEARS } from "./archive-shape.ts";
 
-/** What captures of one original have in common. */
+/** The common properties of all captures of an original. */
 export interface Original {
   readonly surt: string;
   /** The URL without its scheme: `www.example.pt/a?b=1`. */
   readonly address: string;
   readonly mime: string;
-  /** In [0, 100), drawn once: a page that is gone is gone in all its captures. */
+  /** In [0, 100), drawn once per original: a missing page is missing in all its captures. */
   readonly fate: number;
   /** Whether the site moved to https. */
   readonly isSecured: boolean;
@@ -18,10 +18,10 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const DIGEST_LENGTH = 32;
 /** Sites move to https from this year on. */
 const SECURE_YEAR = 2014;
-/** How often a page is the same as when it was captured before. The share is ours. */
+/** The share of captures of unchanged pages. The share is ours. */
 const UNCHANGED_SHARE = 0.2;
 
-/** Yields a line of a CDXJ index for each capture of an original, in the order of time. */
+/** Yields a line of a CDXJ index for each capture of an original, in chronological order. */
 export function* captureLines(
   random: Random,
   { surt, address, mime, fate, isSecured }: Original,
@@ -65,7 +65,7 @@ function newDigest(random: Random): string {
 
 function statusOf(year: YearRow, fate: number): string {
   let bound = year.clientErrors;
-  // Mostly 404, now and then 403.
+  // Mostly 404, sometimes 403.
   if (fate < bound) return fate < bound * 0.9 ? "404" : "403";
   bound += year.redirects;
   if (fate < bound) return fate < bound - year.redirects * 0.4 ? "302" : "301";

@@ -13,7 +13,7 @@ import {
 import { compareAscii, hostLabel } from "./names.ts";
 import { Random } from "../../bytes/random.ts";
 
-/** A part of the archive that is contiguous in byte order, with what it holds exactly. */
+/** A contiguous range of the archive in byte order, with its exact totals. */
 interface HostGroup {
   readonly keys: number;
   readonly lines: number;
@@ -21,7 +21,7 @@ interface HostGroup {
   readonly hosts: Iterable<Host>;
 }
 
-/** A host, perhaps with a port, and how many keys it has. */
+/** A host, optionally with a port, and its number of keys. */
 export interface Host {
   /** As in a key: `pt,example` or `pt,example:8080`. */
   readonly surt: string;
@@ -33,10 +33,10 @@ export interface Host {
 const PORTS = ["81", "8000", "8080", "8443"] as const;
 const SINGLE_LABEL_HOSTS = ["intranet", "localhost"] as const;
 
-/** Keys of an archive's largest host grow slower than the archive; at the paper's size they meet. */
+/** The largest host grows more slowly than the archive, and reaches the paper's share at its size. */
 const PAPER_KEYS = 1_138_923_169;
 
-/** Smaller archives have smaller sites, else they would have too few to show a shape. Ours. */
+/** Smaller archives have smaller sites; otherwise they would have too few for a realistic shape. Ours. */
 const FULL_SITES_FROM = 1_000_000;
 
 export function keyCount(lines: number): number {
@@ -86,7 +86,7 @@ export function hostGroups(seed: number, lines: number): HostGroup[] {
     .map(({ root, keys, lines }) => ({ keys, lines, hosts: walk.group(root, keys) }));
 }
 
-/** One of the up to three places where a label shows in the order of its siblings. */
+/** One of up to three positions of a label among its siblings. */
 interface Place extends Host {
   readonly at: string;
   /** Whether it stands for the sub-domains. */
@@ -96,9 +96,9 @@ interface Place extends Host {
 class HostWalk {
   readonly #seed: number;
   readonly #largestHost: number;
-  /** How large sites are, compared with the paper's. */
+  /** The size of sites relative to the paper's. */
   readonly #siteScale: number;
-  /** Keys met so far at each depth or deeper, and those kept at exactly that depth. */
+  /** Keys so far at each depth or deeper, and at exactly that depth. */
   readonly #met = new Float64Array(HOST_DEPTHS.length);
   readonly #kept = new Float64Array(HOST_DEPTHS.length);
 
@@ -159,8 +159,8 @@ class HostWalk {
   }
 
   /**
-   * How many of a node's keys are its own, the others being those of its sub-domains: as many as
-   * bring the keys of this depth to their share in the paper. Small nodes keep all.
+   * The number of a node's own keys, excluding those of its sub-domains: as many as bring the keys of
+   * this depth to their share in the paper. Small nodes have no sub-domains.
    */
   #keep(random: Random, depth: number, keys: number): number {
     const row = HOST_DEPTHS[depth];
@@ -170,7 +170,7 @@ class HostWalk {
     if (row.parents > 0) {
       const wanted = Math.round((row.keys / row.keysBelow) * met - kept);
       const most = Math.max(wanted, Math.ceil(keys * 0.05));
-      // Few nodes have sub-domains, and those have many.
+      // A few nodes have many sub-domains, the others none.
       if (keys - most > 2 * this.#meanNodeKeys(depth + 1)) own = most;
       own = Math.min(own, Math.ceil(this.#largestHost * (0.3 + 0.7 * random.real())));
     }

@@ -7,17 +7,17 @@ const WORDS =
 const VOCABULARY = WORDS.split(" ");
 const SHORT_WORDS = VOCABULARY.filter((word) => word.length <= 4);
 
-/** Labels of names outside ASCII, such as `café`, `informação` and `câmara`. */
+/** Punycode labels of non-ASCII names, such as `café`, `informação` and `câmara`. */
 const IDN_LABELS =
   "xn--aores-yra xn--bcher-kva xn--caf-dma xn--cmara-3qa xn--corao-dra1a xn--espaa-rta xn--informao-xza3b xn--lngua-zsa xn--msica-7ua xn--notcias-9ya xn--sade-rra xn--unio-ioa".split(
     " ",
   );
 
-/** A last part of a path name, and what is served under it. */
+/** A suffix of a path name, and its MIME type. */
 export interface Extension {
   readonly suffix: string;
   readonly mime: string;
-  /** Whether the resource is a program, asked with many queries. */
+  /** Whether the resource is a program, requested with many queries. */
   readonly takesQueries: boolean;
 }
 
@@ -25,7 +25,7 @@ function extension(suffix: string, mime: string, takesQueries: boolean = false):
   return { suffix, mime, takesQueries };
 }
 
-/** A name as it is: a page or a directory. */
+/** A name without a suffix: a page or a directory. */
 export const NO_EXTENSION: Extension = extension("", "text/html", true);
 
 /** Extensions with their weights, in percent of pages. */
@@ -55,13 +55,13 @@ const EXTENSION_BY_PERCENT: readonly Extension[] = EXTENSIONS.flatMap(([weight, 
   Array.from({ length: weight }, () => entry),
 );
 
-/** Not an ending but a whole name, at the root of many hosts. */
+/** A complete name, at the root of many hosts. */
 export const ROBOTS: Extension = extension("robots.txt", "text/plain");
 export const FAVICON: Extension = extension("favicon.ico", "image/x-icon");
-/** A whole name: single-pixel images of the days before CSS 3: archived out of all proportion. */
+/** A complete name: single-pixel images from before CSS 3, which are archived disproportionately. */
 export const BLANK_IMAGE: Extension = extension("blank.gif", "image/gif");
 
-/** An extension for a page, as often as its weight says. */
+/** Draws an extension for a page, by weight. */
 export function drawExtension(random: Random): Extension {
   return random.pick(EXTENSION_BY_PERCENT);
 }
@@ -77,13 +77,13 @@ export function hostLabel(random: Random): string {
   return word + random.pick(SHORT_WORDS);
 }
 
-/** A label no sample archive has: it ends in `q`, and theirs never do. */
+/** A label that no sample archive has, because it ends in `q`. */
 export function strangerLabel(random: Random): string {
   return `${random.pick(VOCABULARY)}${random.pick(VOCABULARY)}q`;
 }
 
 /**
- * A path name without its extension. A share grows out of an earlier sibling (`a`, `a-b`, `a0`,
+ * A path name without its extension. Some extend an earlier sibling (`a`, `a-b`, `a0`,
  * `a%20b`), so that byte order differs from the order of the tree.
  */
 export function pathName(random: Random, sibling: string | undefined): string {
@@ -100,7 +100,7 @@ export function pathName(random: Random, sibling: string | undefined): string {
   return word + (style < 98 ? "-" : ".") + random.pick(SHORT_WORDS);
 }
 
-/** A path name no sample archive has: it contains `_`, and theirs never do. */
+/** A path name that no sample archive has, because it contains `_`. */
 export function strangerPathName(random: Random): string {
   return `${random.pick(VOCABULARY)}_${random.below(10_000)}`;
 }
@@ -114,11 +114,11 @@ export function* queries(random: Random, count: number): Generator<string> {
   let base = 100;
   while (base * 9 < count * 4) base *= 10;
   const step = Math.floor((base * 9) / count);
-  // Numbers of one width: their order as text is their order as numbers.
+  // Numbers of equal width sort alike as text and as numbers.
   for (let i = 0; i < count; i++) yield form + (base + i * step + random.below(step));
 }
 
-/** Compares ASCII text in byte order, which for ASCII is that of its code units. */
+/** Compares ASCII text in byte order, which equals code unit order. */
 export function compareAscii(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -20,35 +20,35 @@ import {
 import { Random } from "../../bytes/random.ts";
 import type { Host } from "./host-walk.ts";
 
-/** What a step of the walk stands on: a key's bare path, or its queries. */
+/** A position of the walk: a key's bare path, or its queries. */
 interface PathStop {
   /** `/`, `/a/b.html`. */
   readonly path: string;
   readonly resource: Extension;
-  /** 0 for the bare path, else how many originals with a query the key has here. */
+  /** 0 for the bare path, otherwise the number of originals with a query. */
   readonly queries: number;
   readonly querySeed: number;
   /** Whether this stop is the first of its key: every key has one or two stops. */
   readonly startsKey: boolean;
 }
 
-/** A place of a node among its siblings: a stop, or the keys below it. */
+/** A position of a node among its siblings: a stop, or the keys below it. */
 interface Place extends Omit<PathStop, "path"> {
-  /** What the text of the place starts with, which orders it. */
+  /** The prefix of its text, which determines the order. */
   readonly at: string;
   readonly name: string;
   readonly below: number;
 }
 
-/** How the keys of a node are dealt to its children, and what the children are, at one depth. */
+/** The distribution of a node's keys over its children, and the kinds of children, at one depth. */
 interface DepthLaw {
   /** A node with keys k below it has 1 + (k - 1) branching children, on average. */
   readonly branching: number;
   /** The share of children with more than one key. */
   readonly large: number;
-  /** The chance that a child of one key is that key, and not a way to it. */
+  /** The probability that a child with one key is that key, not a prefix of it. */
   readonly leaf: number;
-  /** The chance that a node with children is a key too. */
+  /** The probability that a node with children is also a key. */
   readonly own: number;
 }
 
@@ -147,7 +147,7 @@ function places(
   return { stops, below: below === 0 ? [] : [{ ...own, at: `${name}/`, below }] };
 }
 
-/** Deals keys to children, one to most and the rest to a few. */
+/** Distributes keys over children: one to most, and the rest to a few. */
 function childSizes(random: Random, law: DepthLaw, keys: number): number[] {
   if (keys === 0) return [];
   const count = childCount(random, law, keys);
@@ -157,7 +157,7 @@ function childSizes(random: Random, law: DepthLaw, keys: number): number[] {
   return sizes;
 }
 
-/** Few keys lie in one directory all together or not at all; else most nodes would lead deeper. */
+/** A few keys are all in one directory or none is; otherwise most nodes would have children. */
 function childCount(random: Random, law: DepthLaw, keys: number): number {
   if (keys <= FEW_KEYS) return random.chance(law.branching) ? keys : 1;
   return 1 + roundAtRandom(random, (keys - 1) * law.branching);
@@ -176,19 +176,19 @@ function leafResource(random: Random, depth: number, taken: ReadonlySet<string>)
   return drawExtension(random);
 }
 
-/** Whether the resource's suffix is the whole name, as of `robots.txt`. */
+/** Whether the resource's suffix is the complete name, such as `robots.txt`. */
 function isWholeName(resource: Extension): boolean {
   return resource === ROBOTS || resource === FAVICON || resource === BLANK_IMAGE;
 }
 
-/** A host of a sample archive, opened for one walk over what it holds. */
+/** A host of a sample archive, opened for one walk over its keys. */
 interface Site {
-  /** As its URLs have it: `www.example.pt`. */
+  /** The host in URLs: `www.example.pt`. */
   readonly authority: string;
   readonly stops: Iterable<PathStop>;
 }
 
-/** Opens a host. What it holds depends on the seed and the host only. */
+/** Opens a host. Its content depends on the seed and the host only. */
 export function openSite(seed: number, host: Host): Site {
   const random = new Random(seed, host.surt);
   // Addresses, ports and single labels have no `www`.

@@ -18,18 +18,18 @@ export interface SampleOptions {
   readonly seed?: number | undefined;
 }
 
-/** Lines are put together up to here. */
+/** The maximum size of a chunk of lines. */
 const CHUNK_BYTES = 250_000;
 
 /**
- * Yields the index of a made-up archive: CDXJ, sorted by bytes, in chunks that end with a line.
+ * Yields the index of a synthetic archive: CDXJ, sorted by bytes, in chunks of whole lines.
  *
  * Its shape is that of Arquivo.pt in the MementoMap paper: the shares of top-level domains, host
  * and path depths, children per node, originals per key, mementos per original, years and status
- * codes. It has what makes indexes awkward too: queries, ports, IP addresses, single-label and IDN
- * hosts, and names whose byte order is not that of the tree.
+ * codes. It includes difficult cases: queries, ports, IP addresses, single-label and IDN hosts, and
+ * names whose byte order differs from the order of the tree.
  *
- * The tree is walked in byte order, so nothing is sorted but siblings. Memory is bounded by one
+ * The tree is walked in byte order, so only siblings are sorted. Memory is bounded by one
  * chunk and the siblings along one branch, whatever the number of lines.
  */
 export function* sampleIndex({ lines, seed = 1 }: SampleOptions): Generator<Uint8Array> {
@@ -67,14 +67,14 @@ export function* sampleIndex({ lines, seed = 1 }: SampleOptions): Generator<Uint
 
 /** So low that some blank image reaches the limit, as in table pt-top-urirs. The value is ours. */
 const BLANK_IMAGE_EXPONENT = 0.5;
-/** Crawlers ask for robots.txt first and often. The factor is ours. */
+/** Crawlers request robots.txt first and often. The factor is ours. */
 const ROBOTS_EXPONENT = exponentForMean(MEMENTOS_PER_ORIGINAL * 3);
 
 /**
- * Deals the lines of a group of hosts to its originals: a power law, and the exact total.
+ * Distributes the lines of a group of hosts over its originals: a power law with the exact total.
  *
- * Every key gets a line. When the draws run ahead of the plan or behind it, the next ones are made
- * smaller or larger; the last key takes what is left.
+ * Every key gets a line. If the draws exceed the plan or fall short of it, the next ones are scaled
+ * down or up; the last key gets the rest.
  */
 class LineBudget {
   readonly #random: Random;
@@ -95,7 +95,7 @@ class LineBudget {
     this.#tolerance = Math.min(256, Math.max(4, group.lines / 50));
   }
 
-  /** Whether an original that no key depends on can still be had. */
+  /** Whether lines are left for another original of the same key. */
   get hasSpare(): boolean {
     return this.#linesLeft > this.#keysLeft;
   }
@@ -105,7 +105,7 @@ class LineBudget {
     this.#keysLeft--;
   }
 
-  /** How many mementos the next original has. Call only while there is a spare line. */
+  /** The number of mementos of the next original. Call only while there is a spare line. */
   draw(resource: Extension): number {
     const spare = this.#linesLeft - this.#keysLeft;
     const behind = this.#linesLeft - this.#keysLeft * this.#linesPerKey;

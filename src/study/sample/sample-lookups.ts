@@ -7,7 +7,7 @@ import { openSite, originalPaths } from "./path-walk.ts";
 
 export interface SampleLookupOptions extends Pick<SampleOptions, "lines" | "seed"> {
   readonly count: number;
-  /** The share of originals the archive holds. Default 0.05. */
+  /** The share of held originals. Default 0.05. */
   readonly held?: number | undefined;
 }
 
@@ -17,7 +17,7 @@ interface Place {
   readonly path: string;
 }
 
-/** The share of originals that it does not hold, near ones that it does. */
+/** The share of near misses. */
 const NEAR_SHARE = 0.35;
 const MAX_NEAR_PLACES = 20_000;
 
@@ -26,11 +26,11 @@ const MAX_NEAR_PLACES = 20_000;
  *
  * By default 5 % are originals it holds, drawn evenly over its keys, 35 % are near misses and 60 %
  * are strangers. A near miss is another page in the directory of a held one, a page below it,
- * another page of its host, or a new sub-domain. A stranger is a page of a domain the archive knows
- * nothing of. Misses are certain: they have names the archive never has.
+ * another page of its host, or a new sub-domain. A stranger is a page of a domain that is not in the
+ * archive. Misses are certain: their names never occur in the archive.
  *
  * Walks the archive's tree once before the first lookup, without its captures, and holds the
- * originals drawn from it: one for each held lookup, or up to 20,000 to be near of.
+ * originals drawn from it: one for each held lookup, or up to 20,000 for near misses.
  */
 export function* sampleLookups(options: SampleLookupOptions): Generator<string> {
   const { lines, count, seed = 1, held = 0.05 } = options;
@@ -42,7 +42,7 @@ export function* sampleLookups(options: SampleLookupOptions): Generator<string> 
   for (let left = count; left > 0; left--) {
     const at = random.below(left);
     if (at < heldLeft) {
-      // An archive with fewer keys than held lookups is asked for some of them again.
+      // If the archive has fewer keys than held lookups, some are repeated.
       const { authority, path } = places[--heldLeft % places.length];
       yield `http://${authority}${path}`;
     } else if (at < heldLeft + nearLeft) {

@@ -51,11 +51,7 @@ export async function readArchives(
       typeof name === "string" ? resolve(dirname(path), name) : undefined;
     const file = beside(holdings);
     if (file === undefined) {
-      throw fault(
-        path,
-        number,
-        `${quote(id)} has no "holdings", the path of a map or an index`,
-      );
+      throw fault(path, number, `${quote(id)} has no "holdings", the path of a map or an index`);
     }
     if (scope !== undefined && !isScope(scope)) {
       throw fault(path, number, `"scope" of ${quote(id)}: ${SCOPE_EXPECTED}`);

@@ -424,7 +424,7 @@ describe("the report", () => {
   it("says what made it, when, of what and with which filters", async () => {
     const html = reportHtml(analysisReport(await sampleAnalysis(), "T"), RUN);
     expect(html).toContain(
-      "Made by test on 2026-01-02 at 03:04 UTC of inputs index.cdxj, with status 200.",
+      "Made by test on 2026-01-02 at 03:04 UTC from inputs index.cdxj, with status 200.",
     );
   });
 

@@ -24,7 +24,7 @@ import {
 import { growthSection } from "./growth.ts";
 import { reductionSection, treeSection } from "./tree.ts";
 
-/** What an archive holds: the tables and figures of the paper and of cdx-summary. */
+/** The holdings of an archive: the tables and figures of the paper and of cdx-summary. */
 export function analysisReport(analysis: Analysis, title: string): Report {
   return {
     name: "analysis",
@@ -46,7 +46,7 @@ export function analysisReport(analysis: Analysis, title: string): Report {
 }
 
 function lead({ index, distribution, tlds }: Analysis): string {
-  if (index.mementos === 0) return "There is no capture in the index.";
+  if (index.mementos === 0) return "The index has no captures.";
   const [first] = tlds.rows;
   const place =
     first === undefined
@@ -80,7 +80,7 @@ function facts({ index, distribution, years }: Analysis): Fact[] {
   ];
 }
 
-/** How captures spread over originals: the paper's table, growth curve and Gini figure. */
+/** The distribution of captures over originals: the paper's table, growth curve and Gini figure. */
 function distributionSection({ distribution, top }: Analysis): Section {
   const { count, gini, paretoShare, concentration, lorenz } = distribution;
   const [few, most] = [formatPercent(paretoShare, 0), formatPercent(1 - paretoShare, 0)];
@@ -88,7 +88,7 @@ function distributionSection({ distribution, top }: Analysis): Section {
   return {
     id: "distribution",
     title: "Distribution",
-    text: "How evenly captures are spread over originals. If all had the same number, both curves would be straight.",
+    text: "The distribution of captures over originals. If all had the same number, both curves would be straight.",
     blocks: [
       [
         shareFigure(
@@ -161,7 +161,7 @@ function shareFigure(
   });
 }
 
-/** Where captures are: hosts, domains, paths, and those out of proportion. */
+/** Captures by host, domain and path, and disproportionate ones. */
 function placesSection({ tlds, top }: Analysis): Section {
   const rows = [...tlds.rows, tlds.ipAddresses, tlds.other].filter(({ mementos }) => mementos > 0);
   const tldTable = table("tlds", "Top-level domains", rows, [
@@ -180,14 +180,14 @@ function placesSection({ tlds, top }: Analysis): Section {
     id: "places",
     title: "Places",
     text:
-      "Which domains, hosts and paths hold the most, and which were captured out of proportion: a " +
-      "host whose mementos are mostly of one original is often a trap, such as a blank image.",
+      "The largest domains, hosts and paths, and disproportionately captured ones: a host whose " +
+      "mementos are mostly of one original is often a crawler trap, such as a blank image.",
     blocks: [
       [
         tldTable,
         subTrees(
           "top-biases",
-          "Captured beyond proportion: more than the archive’s mean γ",
+          "Captured disproportionately: more than the archive’s mean γ",
           top.biases,
           excess,
         ),
@@ -215,12 +215,12 @@ function subTrees(
     column.number("γ", ({ gamma }) => gamma, "Mementos per original"),
     column.share("Largest", ({ largestShare }) => largestShare, {
       digits: 1,
-      help: "Share of the mementos that its most archived original has",
+      help: "Share of its mementos that are of its most archived original",
     }),
   ]);
 }
 
-/** What captures are: types, statuses, paths and queries, and pages drawn at random. */
+/** Types, statuses, paths and queries of captures, and a random sample of pages. */
 function contentSection({ captures }: Analysis): Section {
   const samples = table("samples", "Random sample of pages (200, HTML)", captures.samples, [
     column.text("Captured", ({ datetime }) => formatDate(datetime)),
@@ -229,7 +229,7 @@ function contentSection({ captures }: Analysis): Section {
   return {
     id: "content",
     title: "Content",
-    text: "What was captured: types and status codes, the form of addresses, and pages drawn at random.",
+    text: "Types and status codes of captures, the form of URLs, and a random sample of pages.",
     blocks: [
       [
         heatFigure({
@@ -246,7 +246,7 @@ function contentSection({ captures }: Analysis): Section {
         heatFigure({
           id: "path-query",
           title: "Mementos by path segments and query parameters",
-          caption: "P2 × Q1: addresses with two path segments and one query parameter.",
+          caption: "P2 × Q1: URLs with two path segments and one query parameter.",
           corner: "Path",
           columnName: "query",
           columns: [0, 1, 2, 3, 4, 5].map((depth) => gridName("Q", depth)),
@@ -273,7 +273,7 @@ function contentSection({ captures }: Analysis): Section {
   };
 }
 
-/** A table of things and how many mementos each has. */
+/** A table of values with their numbers of mementos. */
 function countTable(
   id: string,
   title: string,
@@ -290,7 +290,7 @@ function gridName(layer: string, depth: number): string {
   return `${layer}${depth}${depth > 4 ? "+" : ""}`;
 }
 
-/** What is malformed, counted, with examples. */
+/** Counts of malformed values, with examples. */
 function faultSection({ malformed, index }: Analysis): Section {
   const { mimeTypes, statusCodes, datetimes, lines } = malformed;
   const values = [
@@ -309,7 +309,7 @@ function faultSection({ malformed, index }: Analysis): Section {
     title: "Malformed records",
     text: isSound
       ? "No MIME type, status code, datetime or line is malformed."
-      : `Archives are messy. Lines that could not be read: ${formatCount(index.lines.bad)}. Invalid values by column:`,
+      : `Unreadable lines: ${formatCount(index.lines.bad)}. Invalid values by column:`,
     blocks: [
       table("malformed-values", title, values, [
         column.text("Value", ({ value }) => value),
@@ -334,15 +334,15 @@ function methodSection({ index, method }: Analysis): Section {
     fact("count", "Bytes of the index files", index.storedBytes),
     fact("count", "Lines", lines.lines),
     fact("count", "Headers and blank lines", lines.headers + lines.blank),
-    fact("count", "Records not of the web", lines.nonWeb),
+    fact("count", "Records that are not web content", lines.nonWeb),
     fact("count", "Lines without captures", lines.unproven),
-    ...filtered.map(([reason, count]) => fact("count", `Left out by ${reason}`, count)),
+    ...filtered.map(([reason, count]) => fact("count", `Excluded by ${reason}`, count)),
     fact("count", "Bad lines", lines.bad),
   ];
   return {
     id: "method",
     title: "Method",
-    text: "What was read, and how far the numbers can be trusted.",
-    blocks: [factTable("method-table", "What was read", facts), { notes: method.notes }],
+    text: "The input, and the accuracy of the numbers.",
+    blocks: [factTable("method-table", "Input", facts), { notes: method.notes }],
   };
 }

@@ -7,7 +7,7 @@ import { column, type Column, type Section, table, type Table } from "../report.
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** How the archive grew: the paper's yearly table and growth curve, and cdx-summary's months. */
+/** The growth of the archive: the paper's yearly table and growth curve, and cdx-summary's months. */
 export function growthSection(analysis: Analysis): Section {
   const { growth, captures } = analysis;
   const months = heatFigure({
@@ -29,7 +29,7 @@ export function growthSection(analysis: Analysis): Section {
     id: "growth",
     title: "Growth",
     text:
-      "When captures were made, and how many of them were of pages not seen before. An original " +
+      "Captures over time, and how many of them were of new pages. An original " +
       "is a distinct URI; a memento is one capture of it. In the table + is cumulative, Dup. is " +
       "the share of originals seen in an earlier year, and γ is mementos per original.",
     blocks:
@@ -68,7 +68,7 @@ function growthFigure({ growth }: Analysis): Table<GrowthPoint> {
   return lineFigure<GrowthPoint>({
     id: "growth-curve",
     title: "Cumulative growth",
-    caption: `Mementos and distinct originals up to each month. Half of all mementos were there by ${half}.`,
+    caption: `Mementos and distinct originals up to each month. Half of all mementos were captured by ${half}.`,
     columns: GROWTH_COLUMNS,
     rows: growth,
     x: { name: "year", text: String, isWhole: true, range },
@@ -93,7 +93,7 @@ function yearFigure({ years }: Analysis): Table<GridRow> {
     isLong: true,
     figure: {
       caption:
-        "How many captures each year has, by class of status code. “None” are revisits and records without a code.",
+        "Captures per year, by class of status code. “None” are revisits and records without a code.",
       draw: () =>
         barChart({
           x: "year",
@@ -160,7 +160,7 @@ function heapsFigure({ growth, fits: { heaps: law } }: Analysis): Table<GrowthPo
     caption:
       law === undefined
         ? "Too few months to fit Heaps’ law."
-        : `Heaps’ law, originals = K · mementos^β, with K = ${law.k.toPrecision(4)} and β = ${law.beta.toFixed(3)} (${fitQuality(law, "R²")}). The nearer β is to 1, the more of the crawl is new.`,
+        : `Heaps’ law, originals = K · mementos^β, with K = ${law.k.toPrecision(4)} and β = ${law.beta.toFixed(3)} (${fitQuality(law, "R²")}). The closer β is to 1, the larger the share of new originals.`,
     columns: [...GROWTH_COLUMNS, column.number("Fit", fit, { digits: 0 })],
     rows: growth,
     x: { name: "mementos (log)", isLog: true },

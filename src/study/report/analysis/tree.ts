@@ -14,10 +14,10 @@ import type { DepthRow, ReductionCurve } from "../../analyze/histogram.ts";
 import { lineFigure } from "../figures.ts";
 import { column, type Section, table, type Table } from "../report.ts";
 
-/** Curves drawn at most in one chart; deeper ones lie on the axis. */
+/** The maximum number of curves in a chart; deeper ones would lie on the axis. */
 const MAX_CURVES = 8;
 
-/** The shape of the tree of keys: the paper's figures and tables of depths. */
+/** The shape of the key tree: the paper's figures and tables of depths. */
 export function treeSection(analysis: Analysis): Section {
   return {
     id: "shape",
@@ -44,7 +44,7 @@ function depthTable({ depths }: Analysis): Table<DepthRow> {
     column.number("StdDev", ({ standardDeviation }) => standardDeviation),
     column.number("RedQ", ({ reductionQuotient }) => reductionQuotient, {
       digits: 5,
-      help: "Share of all keys that would go if keys were cut here: (Sum − Count) / all",
+      help: "Share of all keys saved by truncation at this depth: (Sum − Count) / all",
     }),
     column.count("Parents", ({ parents }) => parents, "Nodes above that have children"),
     column.count("Children", ({ children }) => children),
@@ -78,7 +78,7 @@ function shapeFigure({ depths }: Analysis, layer: "H" | "P", name: string): Tabl
     ...table(id, `${name}: parents and children by depth`, rows, columns),
     isLong: true,
     figure: {
-      caption: `Each band runs from the parents above to the children below; stronger colours have more children to a parent. Widest at ${widest?.depth ?? "none"}.`,
+      caption: `Each band runs from the parents above to the children below; stronger colours mean more children per parent. Widest at ${widest?.depth ?? "none"}.`,
       draw: () => treeShape(rows),
     },
   };
@@ -88,15 +88,15 @@ const OF_ALL = "of all keys";
 const OF_DEPTH = "of the depth’s nodes";
 const INCREMENTAL = "Incremental reduction of";
 
-/** What rolling keys up would save: the paper's reduction figures and the laws behind compact. */
+/** The savings of roll-ups: the paper's reduction figures and the laws used by compact. */
 export function reductionSection({ reduction, fits, depths }: Analysis): Section {
   const { hostGlobal, pathGlobal, hostIncremental, pathIncremental } = reduction;
   return {
     id: "reduction",
     title: "Reduction",
     text:
-      "How much smaller the list of keys gets when the largest sub-trees are replaced by one " +
-      "wildcard each; and the laws that compact uses to decide where.",
+      "The reduction of the key list when the largest sub-trees are replaced by one wildcard each, " +
+      "and the laws that compact uses to choose them.",
     blocks: [
       lawTable(fits),
       [
@@ -137,7 +137,7 @@ function lawTable({ hostPower, pathPower, heaps }: Analysis["fits"]): Table<LawR
     column.count("Points", ({ points }) => points),
     column.number("R²", ({ r2, points }) => (points < MIN_FIT_POINTS ? null : r2), {
       digits: 3,
-      help: "How well the law fits; none for so few points that any law does",
+      help: "Goodness of fit; none if there are too few points",
     }),
   ]);
 }
@@ -168,7 +168,7 @@ function curveFigure(
   return lineFigure<CurveRow>({
     id,
     title,
-    caption: `The share ${of} that is gone when nodes are rolled up, largest first. A curve that rises early has a few very large nodes. Exponents β of Heaps’ law: ${laws.join(", ")}.`,
+    caption: `The share ${of} saved when nodes are rolled up, largest first. A curve that rises early has a few very large nodes. Exponents β of Heaps’ law: ${laws.join(", ")}.`,
     columns: [
       column.text("Depth", ({ depth }) => depth),
       column.count("Nodes rolled up", ({ x }) => x),
@@ -190,7 +190,7 @@ function curveFigure(
   });
 }
 
-/** The fitted law, as far as it stays below the curve's own top. */
+/** The fitted law, up to the maximum of the curve. */
 function heapsSeries(depth: string, curve: readonly CurveRow[], color: number): Series {
   const top = curve.at(-1)?.y ?? 0;
   const points = curve.flatMap(({ x, law }) =>
@@ -250,8 +250,8 @@ const CHILDREN = CHART.width - 2;
 const LEVELS = 9;
 
 /**
- * Draws the shape of one layer of the tree of keys, as the paper's figure: at each depth a band from
- * the parents above to the children below, in a stronger colour for more children to a parent.
+ * Draws the shape of one layer of the key tree, as in the paper's figure: at each depth a band from
+ * the parents above to the children below, in a stronger colour for more children per parent.
  */
 function treeShape(rows: readonly DepthRow[]): Drawing {
   const height = TOP + rows.length * ROW_HEIGHT + 12;
