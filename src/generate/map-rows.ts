@@ -87,7 +87,7 @@ export class RowKey {
     }
     if (distinct === true) {
       scratch[at++] = CAPTURE_MARK;
-      if (capture.dateStart !== -1 && !capture.isDateAsked) {
+      if (capture.dateStart !== -1 && !capture.isRequestedDate) {
         at = copyRange(row, capture.dateStart, capture.dateEnd, scratch, at);
       }
     }

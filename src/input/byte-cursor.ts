@@ -1,25 +1,25 @@
 import { ByteWindow } from "../bytes/byte-window.ts";
 import { LF } from "../bytes/bytes.ts";
 
-const MAX_KEPT_BYTES = 1 << 24;
+const MAX_REWIND_BYTES = 1 << 24;
 
-/** What ends a stream until it is passed: bytes are missing, or a record begins whatever came before. */
+/** A stop in a stream: bytes are missing, or a record begins even if the previous one is incomplete. */
 export type Stop = "gap" | "record";
 
 /**
- * Walks over a stream of chunks as if it were one array; holds one chunk, what was asked for, and
- * what is kept to go back to.
+ * Reads a stream of chunks as if it were one array; holds one chunk, the requested bytes, and the
+ * bytes since the last mark.
  *
- * A {@link Stop} is an end of the stream until it is passed.
+ * A {@link Stop} acts as the end of the stream until {@link passStop} is called.
  */
 export class ByteCursor {
   readonly #iterator: AsyncIterator<Uint8Array | Stop>;
   readonly #window = new ByteWindow();
   #offset = 0;
-  /** Where the bytes begin that were read last. */
+  /** Start of the most recent read. */
   #lastRead = 0;
   #stop: Stop | undefined;
-  #keptFrom: number | undefined;
+  #mark: number | undefined;
 
   constructor(chunks: AsyncIterable<Uint8Array | Stop>) {
     this.#iterator = chunks[Symbol.asyncIterator]();
@@ -60,31 +60,31 @@ export class ByteCursor {
     return this.#offset - from;
   }
 
-  /** What ends the stream here. */
+  /** The stop at the current position. */
   get stop(): Stop | undefined {
     return this.#stop;
   }
 
-  /** Goes on behind the stop. */
+  /** Continues past the stop. */
   passStop(): void {
     this.#stop = undefined;
   }
 
-  /** Takes back the bytes that were read last. */
+  /** Undoes the last read. */
   unread(): void {
     this.#offset = this.#lastRead;
   }
 
-  /** Makes it possible to go {@link back} here from up to 16 MiB further on. */
-  keep(): void {
-    this.#keptFrom = this.#offset;
+  /** Marks this position for {@link rewind}, which works from up to 16 MiB further on. */
+  mark(): void {
+    this.#mark = this.#offset;
   }
 
-  /** Goes back to where {@link keep} was called; returns whether that was possible. */
-  back(): boolean {
-    if (this.#keptFrom === undefined) return false;
-    this.#offset = this.#keptFrom;
-    this.#keptFrom = undefined;
+  /** Returns to the position of the last {@link mark}; false if it is too far back. */
+  rewind(): boolean {
+    if (this.#mark === undefined) return false;
+    this.#offset = this.#mark;
+    this.#mark = undefined;
     return true;
   }
 
@@ -103,8 +103,8 @@ export class ByteCursor {
         this.#stop = value;
       } else if (value.length > 0) {
         const { end } = this.#window;
-        if (end - (this.#keptFrom ?? end) > MAX_KEPT_BYTES) this.#keptFrom = undefined;
-        this.#window.dropBefore(Math.min(this.#keptFrom ?? this.#lastRead, this.#lastRead));
+        if (end - (this.#mark ?? end) > MAX_REWIND_BYTES) this.#mark = undefined;
+        this.#window.dropBefore(Math.min(this.#mark ?? this.#lastRead, this.#lastRead));
         this.#window.add(value);
         return true;
       }
@@ -121,14 +121,14 @@ export interface HeaderBlock {
   readonly fields: ReadonlyMap<string, string>;
   /** Bytes of the block, with the blank line that ends it. */
   readonly length: number;
-  /** Whether the blank line was there. */
+  /** Whether the blank line was found. */
   readonly isWhole: boolean;
 }
 
 /**
- * Reads a block as WARC and HTTP have it: a line, fields `name: value`, a blank line.
+ * Reads a WARC or HTTP header block: a line, fields `name: value`, a blank line.
  *
- * Of a field that is repeated the first counts. Reads at most `limit` bytes.
+ * The first of repeated fields wins. Reads at most `limit` bytes.
  */
 export async function readHeaderBlock(cursor: ByteCursor, limit: number): Promise<HeaderBlock> {
   const lines: string[] = [];
@@ -145,8 +145,8 @@ export async function readHeaderBlock(cursor: ByteCursor, limit: number): Promis
 }
 
 /**
- * The text of a line without its end. Bytes that are not UTF-8, such as those of a URI that a page of
- * another encoding links to, are percent-encoded, which is what a browser that asks for it sends.
+ * The text of a line without its terminator. Bytes that are not UTF-8, such as a URI on a page in
+ * another encoding, are percent-encoded, as browsers do in requests.
  */
 export function headerLine(bytes: Uint8Array): string {
   let text: string;
@@ -166,7 +166,7 @@ function headerFields(lines: readonly string[]): Pick<HeaderBlock, "firstLine" |
   let name = "";
   for (const line of rest) {
     if (/^[ \t]/.test(line)) {
-      // A line that begins with a blank goes on with the field before it.
+      // A line that begins with a blank continues the previous field.
       fields.set(name, `${fields.get(name) ?? ""} ${line.trim()}`);
       continue;
     }
@@ -179,13 +179,13 @@ function headerFields(lines: readonly string[]): Pick<HeaderBlock, "firstLine" |
 
 const MAX_HTTP_HEADER_BYTES = 1 << 18;
 
-/** What the head of a stored HTTP response says; an empty text stands for nothing. */
+/** The head of a stored HTTP response; absent values are empty. */
 interface HttpHead {
   /** Whether there is a response line. */
   readonly isHttp: boolean;
   readonly status: string;
   readonly mime: string;
-  /** Bytes that were read. */
+  /** Bytes read. */
   readonly length: number;
 }
 

@@ -12,53 +12,52 @@ import {
   standsAt,
 } from "../bytes/bytes.ts";
 
-/** What a line of an index turned out to be. */
+/** Kinds of index lines. */
 export const ROW = {
   /** A capture: count it. */
   capture: 0,
   /** A header or comment line of the format. */
   header: 1,
-  /** A record of something else than a web page: `dns:`, `warcinfo:`, `filedesc:`, `metadata:`. */
+  /** A record other than a web page: `dns:`, `warcinfo:`, `filedesc:`, `metadata:`. */
   nonWeb: 2,
   /** Not a line of this format; `Capture.fault` says why. */
   bad: 3,
-  /** A line that shows nothing about what the archive holds, such as a failed request of a log. */
+  /** A line that is no evidence of a capture, such as a failed request in a log. */
   unproven: 4,
-  /** Nothing at all. */
+  /** An empty line. */
   blank: 5,
 } as const;
 
 export type RowKind = (typeof ROW)[keyof typeof ROW];
 
 /**
- * One row of an index, as byte ranges of the line it was read from.
+ * One row of an index, as byte ranges of its line.
  *
- * Every input format fills the same capture. A range that the row lacks starts at -1. One object is
- * reused for all rows.
+ * All input formats use it. Missing ranges start at -1. One object is reused for all rows.
  */
 export class Capture {
-  /** The original URI, of which the key is made. */
+  /** The original URI, from which the key is derived. */
   uriStart = -1;
   uriEnd = -1;
-  /** The key column, a SURT; it counts only where the row has no URI. */
+  /** The key column, a SURT; used only where the row has no URI. */
   keyStart = -1;
   keyEnd = -1;
-  /** Digits, YYYYMMDDhhmmss or a prefix of it. */
+  /** Digits: YYYYMMDDhhmmss or a prefix of it. */
   dateStart = -1;
   dateEnd = -1;
-  /** Whether this is only the datetime that was asked for; the nearest capture may be of another. */
-  isDateAsked = false;
+  /** Whether this is only the requested datetime; that of the nearest capture may differ. */
+  isRequestedDate = false;
   statusStart = -1;
   statusEnd = -1;
   mimeStart = -1;
   mimeEnd = -1;
-  /** Whether what stands for the URI is a SURT in another dialect than ours. */
+  /** Whether the URI range holds a SURT in a foreign dialect. */
   isForeignSurt = false;
-  /** Whether URI, status or MIME type may hold JSON escapes, such as `text\/html`. */
+  /** Whether URI, status or MIME type may contain JSON escapes, such as `text\/html`. */
   hasEscapes = false;
-  /** How many captures the row stands for. Parsers of formats without counts do not set it. */
+  /** Number of captures in the row. Parsers of formats without counts do not set it. */
   count = 1;
-  /** Whether there may be more captures than the row says. */
+  /** Whether there may be more captures than the row states. */
   isSample = false;
   /** Why a row is bad. */
   fault = "";
@@ -73,7 +72,7 @@ export class Capture {
     this.hasEscapes = false;
     this.count = 1;
     this.isSample = false;
-    this.isDateAsked = false;
+    this.isRequestedDate = false;
     this.fault = "";
   }
 
@@ -86,21 +85,21 @@ export class Capture {
 
 /** Reads the lines of one index format. */
 export interface LineReader {
-  /** Says that lines of these bytes are read next, from front to back. */
+  /** Sets the bytes whose lines are read next, in order. */
   take?(bytes: Uint8Array): void;
   /** Fills `capture` from the line `bytes[start, end)`, without its terminator; never empty. */
   read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
 }
 
-/** No percent-encoded SURT is longer than this many times its URI. */
+/** Upper bound on the length of a percent-encoded SURT relative to its URI. */
 const SURT_GROWTH = 3;
 
-/** Makes SURTs of the URIs of captures, one at a time, in memory that grows with the longest. */
+/** Derives the SURTs of captures, one at a time, in a buffer that grows with the longest. */
 export class CaptureSurt {
-  /** Has the SURT that was made last from its first byte on. */
+  /** Starts with the most recent SURT. */
   bytes: Uint8Array = new Uint8Array(4096);
 
-  /** Makes the SURT of a capture whose line is in `row`; returns where it ends in `bytes`. */
+  /** Writes the SURT of a capture whose line is in `row` to `bytes`; returns its end. */
   make(row: Uint8Array, { uriStart, uriEnd, hasEscapes, isForeignSurt }: Capture): number {
     if (!hasEscapes && !isForeignSurt) return this.#make(row, uriStart, uriEnd);
     const uri = isForeignSurt
@@ -117,7 +116,7 @@ export class CaptureSurt {
 }
 
 const MIN_DIGITS = 4;
-/** Fourteen, and three of milliseconds, which some indexers write. */
+/** Fourteen, plus milliseconds, which some indexers write. */
 const MAX_DIGITS = 17;
 
 /** The end of the datetime digits at `start`, or -1 if there are too few or too many. */
@@ -131,26 +130,26 @@ export function dateEnd(bytes: Uint8Array, start: number, end: number): number {
 const ZERO = 0x30;
 
 /**
- * The end of the longest start of a datetime that is one: of `20140000000000`, which indexes have
- * where only the year is known, `2014` is left, as there is no month 0. The year is taken as it is.
+ * The end of the longest valid prefix of a datetime: `20140000000000`, which indexes contain where
+ * only the year is known, becomes `2014`, because there is no month 0. The year is not checked.
  */
 export function timePrefixEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start + MIN_DIGITS;
-  for (const [least, most] of PARTS) {
+  for (const [min, max] of FIELD_RANGES) {
     if (at >= end) break;
     const tens = bytes[at] - ZERO;
-    const last = most === 31 ? daysOf(bytes, start) : most;
+    const last = max === 31 ? daysInMonth(bytes, start) : max;
     // One digit stands for all numbers that begin with it.
     if (at + 1 === end) return tens * 10 <= last ? end : at;
     const value = tens * 10 + bytes[at + 1] - ZERO;
-    if (value < least || value > last) return at;
+    if (value < min || value > last) return at;
     at += 2;
   }
   return Math.min(at, end);
 }
 
 /** Month, day, hour, minute, second. */
-const PARTS = [
+const FIELD_RANGES = [
   [1, 12],
   [1, 31],
   [0, 23],
@@ -158,23 +157,23 @@ const PARTS = [
   [0, 59],
 ] as const;
 
-/** The days of the month that six digits name. */
-function daysOf(bytes: Uint8Array, start: number): number {
+/** The number of days of a month given as six digits. */
+function daysInMonth(bytes: Uint8Array, start: number): number {
   const year = Number(byteString(bytes, start, start + 4));
   const month = Number(byteString(bytes, start + 4, start + 6));
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
-/** An absent column, or the `-` that stands for no value. */
-function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
+/** Whether a column is missing, empty, or `-`. */
+function isMissing(bytes: Uint8Array, start: number, end: number): boolean {
   return start === -1 || end === start || (end - start === 1 && bytes[start] === MINUS);
 }
 
 const encoder = new TextEncoder();
 
 /**
- * Schemes of records that crawlers keep beside pages; no lookup ever asks for them. Browsertrix keeps
- * a `urn:pageinfo:`, and maybe a `urn:view:` and `urn:text:`, for each page.
+ * Schemes of records that crawlers store along with pages and that are never looked up. Browsertrix
+ * stores a `urn:pageinfo:`, and optionally a `urn:view:` and `urn:text:`, for each page.
  */
 const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:", "urn:"].map(
   (scheme) => encoder.encode(scheme),
@@ -184,15 +183,15 @@ const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:"
 const FIRST_BYTES = new Uint8Array(256);
 for (const [first] of NON_WEB_SCHEMES) FIRST_BYTES[first] = 1;
 
-/** Whether a URI names something else than a web page. */
+/** Whether a URI is not that of a web page. */
 export function isNonWeb(bytes: Uint8Array, start: number, end: number): boolean {
   if (start >= end || FIRST_BYTES[bytes[start]] === 0) return false;
   return NON_WEB_SCHEMES.some((scheme) => standsAt(bytes, start, end, scheme));
 }
 
 /**
- * The same of a key column. `dns:8080)/a` is a page of the host `dns`: in a SURT, a port follows the
- * colon.
+ * As {@link isNonWeb}, for a key column. `dns:8080)/a` is a page of the host `dns`: in a SURT, a port
+ * follows the colon.
  */
 export function isNonWebKey(bytes: Uint8Array, start: number, end: number): boolean {
   if (!isNonWeb(bytes, start, end)) return false;
@@ -202,17 +201,16 @@ export function isNonWebKey(bytes: Uint8Array, start: number, end: number): bool
 }
 
 /**
- * What a row is whose columns are known: it is judged, and keyed, by its URI. Where that is missing,
- * the key column counts; one that is not a SURT, as `example.com/a` in older files, stands for the
- * URI.
+ * Classifies a row by its URI or, without one, by its key column. A key that is not a SURT, such as
+ * `example.com/a` in older files, is treated as the URI.
  */
-export function judgeRow(bytes: Uint8Array, capture: Capture): RowKind {
+export function classifyRow(bytes: Uint8Array, capture: Capture): RowKind {
   const { keyStart, keyEnd, uriStart, uriEnd } = capture;
-  if (!isNothing(bytes, uriStart, uriEnd)) {
+  if (!isMissing(bytes, uriStart, uriEnd)) {
     return isNonWeb(bytes, uriStart, uriEnd) ? ROW.nonWeb : ROW.capture;
   }
   capture.uriStart = capture.uriEnd = -1;
-  if (isNothing(bytes, keyStart, keyEnd) || isNonWebKey(bytes, keyStart, keyEnd)) {
+  if (isMissing(bytes, keyStart, keyEnd) || isNonWebKey(bytes, keyStart, keyEnd)) {
     return ROW.nonWeb;
   }
   if (!looksLikeSurt(bytes, keyStart, keyEnd)) {
@@ -236,17 +234,17 @@ export function surtHostEnd(bytes: Uint8Array, start: number, end: number): numb
   return -1;
 }
 
-/** Whether the path, the query or nothing follows a `)`. */
+/** Whether a `)` is followed by a path, a query or nothing. */
 function endsHost(bytes: Uint8Array, paren: number, end: number): boolean {
   const next = bytes[paren + 1];
   return paren + 1 === end || next === SLASH || next === QUESTION;
 }
 
-/** The MIME type that index files give to revisits; JSON may have a backslash before the slash. */
+/** The MIME type of revisits in index files; JSON may escape the slash. */
 const REVISIT_TYPES = ["warc/revisit", "warc\\/revisit"].map((type) => encoder.encode(type));
 const LOWER_W = 0x77;
 
-/** Whether a row is of a revisit: the page was captured, found unchanged, and not stored again. */
+/** Whether a row is a revisit: the page was captured, found unchanged, and not stored again. */
 export function isRevisit(bytes: Uint8Array, { mimeStart, mimeEnd }: Capture): boolean {
   if (mimeStart === -1 || bytes[mimeStart] !== LOWER_W) return false;
   const length = mimeEnd - mimeStart;

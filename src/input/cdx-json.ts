@@ -7,11 +7,11 @@ import { byteString } from "../bytes/bytes.ts";
 import { type CaptureText, MEMBER_NAMES, plainLine, rowLine, type RowSource } from "./rows.ts";
 
 /**
- * Writes what CDX servers answer for `output=json` as lines: an array of rows whose first names the
- * columns (Internet Archive, OutbackCDX), an array of objects, or an object a line (pywb). Anything
- * else stays as it is, and is a bad line.
+ * Converts responses of CDX servers for `output=json` to lines: an array of rows whose first names
+ * the columns (Internet Archive, OutbackCDX), an array of objects, or one object per line (pywb).
+ * Anything else is passed on unchanged, as a bad line.
  *
- * Objects are read as a stream; an array is held whole.
+ * Objects are streamed; an array is held whole.
  *
  * @throws MM_BAD_INPUT, MM_LIMIT
  */
@@ -29,7 +29,7 @@ export const cdxJsonRows: RowSource = async function* (parts, options) {
   }
 };
 
-/** A capture, or the text of something else. */
+/** A capture, or the text of anything else. */
 type Found = CaptureText | string;
 
 function* arrayRows(text: string, source: string): Generator<Found, void, undefined> {
@@ -63,7 +63,7 @@ function columnNames(head: readonly unknown[], source: string): string[] {
   );
 }
 
-/** Where the rows end: an empty one and one with the resume key may follow. */
+/** The number of rows without a trailing empty row and resume key. */
 function withoutResumeKey(rows: readonly unknown[]): number {
   const isOf = (at: number, length: number): boolean => {
     const row = rows.at(at);
@@ -99,7 +99,7 @@ function objectRow(value: unknown, text: string = JSON.stringify(value)): Found 
   return row.key === "" && row.uri === "" ? text : capture(row, text);
 }
 
-/** The capture that a row tells of; its text where it has no datetime. */
+/** The capture in a row, or the row's text if it has no datetime. */
 function capture(row: CaptureText, text: string): Found {
   return /^\d{4,17}$/.test(row.date ?? "") ? row : text;
 }
@@ -140,7 +140,7 @@ function notAnArray(text: string, source: string, cause?: unknown): MementoMapEr
 const MAX_TEXT_BYTES = 2 ** 28;
 
 /**
- * All of a stream as text, for formats that can be read only whole.
+ * Reads a whole stream as text, for formats that cannot be streamed.
  *
  * @throws MM_LIMIT beyond 256 MiB.
  */
@@ -156,7 +156,7 @@ export async function wholeText(
     if (bytes > MAX_TEXT_BYTES) {
       throw overLimit(
         source,
-        `holds more than ${MAX_TEXT_BYTES} bytes, which must be read at once`,
+        `more than ${MAX_TEXT_BYTES} bytes, in a format that must be held in memory`,
       );
     }
     text += decoder.decode(chunk, { stream: true });

@@ -1,10 +1,17 @@
 import { AT, BANG, SPACE } from "../bytes/bytes.ts";
-import { type Capture, dateEnd, judgeRow, type LineReader, ROW, type RowKind } from "./capture.ts";
+import {
+  type Capture,
+  dateEnd,
+  classifyRow,
+  type LineReader,
+  ROW,
+  type RowKind,
+} from "./capture.ts";
 
-/** Where the columns of a CDX file are; -1 for those it does not have. */
+/** Column positions of a CDX file; -1 for missing columns. */
 export interface CdxColumns {
   readonly delimiter: number;
-  /** `N` or `A`: the massaged URL, mostly a SURT. */
+  /** `N` or `A`: the massaged URL, usually a SURT. */
   readonly key: number;
   /** `b` */
   readonly date: number;
@@ -26,10 +33,10 @@ export function parseCdxHeader(line: string): CdxColumns | undefined {
   return columnsOf(letters, delimiter.charCodeAt(0));
 }
 
-/** Guesses the columns of a file without header from one of its lines. */
+/** Guesses the columns of a file without a header from one of its lines. */
 export function guessCdxColumns(line: string): CdxColumns | undefined {
   const columns = line.trimEnd().split(" ");
-  // CDX 7, 9, 10, 11 and 14 begin alike.
+  // CDX 7, 9, 10, 11 and 14 start with the same columns.
   if (columns.length >= 7 && isDate(columns[1])) {
     return columnsOf(["N", "b", "a", "m", "s"], SPACE);
   }
@@ -54,7 +61,7 @@ function columnsOf(letters: readonly string[], delimiter: number): CdxColumns {
   };
 }
 
-/** CDX: one capture a line, columns as the header names them. */
+/** CDX: one capture per line, in the columns named by the header. */
 export class CdxReader implements LineReader {
   readonly #columns: CdxColumns;
   readonly #lastColumn: number;
@@ -97,22 +104,22 @@ export class CdxReader implements LineReader {
     if (date !== -1 && dateEnd(bytes, capture.dateStart, capture.dateEnd) !== capture.dateEnd) {
       return capture.reject("expected a datetime of 4 to 17 digits");
     }
-    return judgeRow(bytes, capture);
+    return classifyRow(bytes, capture);
   }
 
-  /** A header line may come again, where files were joined, but must not change the columns. */
+  /** Concatenated files repeat the header line, which must not change the columns. */
   #checkHeader(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     const line = new TextDecoder("latin1").decode(bytes.subarray(start, end));
     if (line.trim() === "") return ROW.header;
     const header = parseCdxHeader(line);
     if (header === undefined) return capture.reject("expected a key, not the delimiter");
     const columns = this.#columns;
-    // A column that is not looked at may be anywhere.
+    // The position of unused columns does not matter.
     const isSame = COLUMN_NAMES.every(
       (name) => columns[name] === -1 || header[name] === columns[name],
     );
     return isSame
       ? ROW.header
-      : capture.reject("the columns change here; read such files one by one");
+      : capture.reject("this header changes the columns; split the file here");
   }
 }

@@ -10,20 +10,27 @@ import {
   SPACE,
   TAB,
 } from "../bytes/bytes.ts";
-import { type Capture, dateEnd, judgeRow, type LineReader, ROW, type RowKind } from "./capture.ts";
+import {
+  type Capture,
+  dateEnd,
+  classifyRow,
+  type LineReader,
+  ROW,
+  type RowKind,
+} from "./capture.ts";
 import { JsonMembers } from "../bytes/json-members.ts";
 import { MEMBER_NAMES } from "./rows.ts";
 
-/** What a member of the JSON block of a row tells; bits of a number. */
+/** The relevant members of a row's JSON block, as bits. */
 const FACT = { uri: 1, status: 2, mime: 4 } as const;
 const ALL_FACTS = FACT.uri | FACT.status | FACT.mime;
 
 /**
  * CDXJ: `surt datetime {json}`, as pywb, WACZ and others write it.
  *
- * Nearly all rows of an index have the same members in the same order. So where the bytes between two
- * values are those of an earlier row, names and punctuation are not looked at one by one. What a line
- * is does not depend on the lines before it.
+ * Nearly all rows of an index have the same members in the same order, so if the bytes between the
+ * values match those of an earlier row, names and punctuation are not parsed again. The result for a
+ * line does not depend on the lines before it.
  */
 export class CdxjReader implements LineReader {
   readonly #json = new JsonMembers();
@@ -31,7 +38,7 @@ export class CdxjReader implements LineReader {
   readonly #quotes = new NextByte(QUOTE);
   readonly #backslashes = new NextByte(BACKSLASH);
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** The layouts that rows had lately, that of the last row first. */
+  /** Layouts of recent rows, most recent first. */
   readonly #layouts: JsonLayout[] = [];
 
   take(bytes: Uint8Array): void {
@@ -49,15 +56,15 @@ export class CdxjReader implements LineReader {
     if (block === -1) return ROW.bad;
     if (!this.#matchLayouts(bytes, block, end, capture)) {
       if (!this.#walk(bytes, block, end, capture))
-        return capture.reject("the JSON block is broken");
+        return capture.reject("the JSON block is malformed");
     }
     let last = end - 1;
     while (bytes[last] <= SPACE) last--;
-    if (bytes[last] !== CLOSE_BRACE) return capture.reject("the JSON block has no end");
-    return judgeRow(bytes, capture);
+    if (bytes[last] !== CLOSE_BRACE) return capture.reject("the JSON block is not closed");
+    return classifyRow(bytes, capture);
   }
 
-  /** Reads what comes before the JSON block; returns where that begins, or -1. */
+  /** Reads key and datetime; returns the start of the JSON block, or -1. */
   #readColumns(bytes: Uint8Array, start: number, end: number, capture: Capture): number {
     let keyEnd = this.#spaces.from(start);
     let date = keyEnd + 1;
@@ -65,7 +72,7 @@ export class CdxjReader implements LineReader {
     let block = digitsEnd + 1;
     const isUsual = digitsEnd !== -1 && bytes[digitsEnd] === SPACE && bytes[block] === OPEN_BRACE;
     if (!isUsual || keyEnd === start) {
-      // Others write TABs, or several blanks.
+      // Some writers use TABs, or several blanks.
       keyEnd = start;
       while (keyEnd < end && bytes[keyEnd] > SPACE) keyEnd++;
       date = skipBlanks(bytes, keyEnd, end);
@@ -76,12 +83,12 @@ export class CdxjReader implements LineReader {
         return -1;
       }
       if (digitsEnd === -1 || (block === digitsEnd && block < end)) {
-        capture.reject("expected a datetime of 4 to 17 digits behind the key");
+        capture.reject("expected a datetime of 4 to 17 digits after the key");
         return -1;
       }
     }
     if (block >= end || bytes[block] !== OPEN_BRACE) {
-      capture.reject("expected a JSON block behind the datetime");
+      capture.reject("expected a JSON block after the datetime");
       return -1;
     }
     capture.keyStart = start;
@@ -142,7 +149,7 @@ export class CdxjReader implements LineReader {
     return true;
   }
 
-  /** Goes over a block member by member, and remembers its layout; false if it is broken. */
+  /** Parses a block member by member, and records its layout; false if it is malformed. */
   #walk(bytes: Uint8Array, block: number, end: number, capture: Capture): boolean {
     const json = this.#json;
     const gaps: Uint8Array[] = [];
@@ -153,7 +160,7 @@ export class CdxjReader implements LineReader {
     capture.uriStart = capture.statusStart = capture.mimeStart = -1;
     capture.hasEscapes = false;
     json.open(bytes, block, end);
-    // What follows the last fact is not looked at.
+    // Members after the last fact are not parsed.
     while (missing !== 0) {
       const found = json.next();
       if (found === -1) return false;
@@ -162,7 +169,7 @@ export class CdxjReader implements LineReader {
         break;
       }
       const named = factOf(bytes, json) & missing;
-      // `null` is no URI.
+      // Only a string is a URI, not `null`.
       const fact = named === FACT.uri && !json.isString ? 0 : named;
       const { valueStart, valueEnd } = json;
       isRegular &&= json.isScalar;
@@ -195,13 +202,13 @@ export class CdxjReader implements LineReader {
   }
 }
 
-/** How the JSON block of a row is laid out. */
+/** The layout of a row's JSON block. */
 interface JsonLayout {
-  /** What stands before each value, from the end of the one before; last what ends the block, if that was reached. */
+  /** The text before each value, from the end of the previous one; then the end of the block, if reached. */
   readonly text: Uint8Array;
   readonly view: DataView;
   readonly gapEnds: Int32Array;
-  /** What each value tells; 0 for those that are skipped. */
+  /** The fact in each value; 0 for skipped values. */
   readonly facts: Int32Array;
 }
 
@@ -215,7 +222,7 @@ function layoutOf(gaps: readonly Uint8Array[], facts: readonly number[]): JsonLa
   return { text, view: new DataView(text.buffer), gapEnds, facts: Int32Array.from(facts) };
 }
 
-/** Which bytes a number, `true`, `false` and `null` are made of. */
+/** Bytes that occur in numbers, `true`, `false` and `null`. */
 const IS_BARE = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[A-Za-z0-9+.-]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
@@ -229,7 +236,7 @@ function bareEnd(bytes: Uint8Array, from: number, end: number): number {
   return next === COMMA || next === CLOSE_BRACE || next <= SPACE ? at : -1;
 }
 
-/** Whether a line is `!name …` or `@name …`. A key may begin so, too. */
+/** Whether a line is `!name …` or `@name …`. A key may also begin with `!` or `@`. */
 function isHeader(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start + 1;
   while (at < end && IS_NAME[bytes[at]] === 1) at++;
@@ -250,7 +257,7 @@ const FACT_NAMES = (["uri", "status", "mime"] as const).flatMap((fact) =>
   MEMBER_NAMES[fact].map((name) => ({ fact: FACT[fact], name: new TextEncoder().encode(name) })),
 );
 
-/** What the current member tells; 0 if nothing of interest. */
+/** The fact in the current member, or 0. */
 function factOf(bytes: Uint8Array, json: JsonMembers): number {
   const first = bytes[json.nameStart];
   for (const { fact, name } of FACT_NAMES) {

@@ -8,34 +8,34 @@ import { tryParseFrequency } from "../ukvs/frequency.ts";
 /**
  * Detects the format of an index from its first bytes, decompressed.
  *
- * An input without any row is empty CDXJ.
+ * An input without rows is treated as empty CDXJ.
  *
- * @throws MM_BAD_INPUT when no format fits, naming the line that fits none.
+ * @throws MM_BAD_INPUT when no format matches, naming the line.
  */
 export function detectFormat(
   head: Uint8Array,
-  wanted: InputFormat,
+  requested: InputFormat,
   source: string,
 ): DetectedFormat {
   const text = new TextDecoder("latin1").decode(head.subarray(markLength(head)));
-  if (wanted === "warc" || wanted === "arc") return formatNamed(wanted);
-  const isAuto = wanted === "auto";
+  if (requested === "warc" || requested === "arc") return formatNamed(requested);
+  const isAuto = requested === "auto";
   const records = isAuto ? formatOf("", text) : undefined;
   if (records !== undefined) return formatNamed(records);
-  refuse(text, wanted, source);
+  rejectUnreadable(text, requested, source);
   const lines = text.split(/\r?\n/);
   const firstAt = lines.findIndex((line) => line.trim() !== "" && !/^[!@]/.test(line));
-  if (firstAt === -1) return formatNamed(isAuto || wanted === "cdx" ? "cdxj" : wanted);
+  if (firstAt === -1) return formatNamed(isAuto || requested === "cdx" ? "cdxj" : requested);
   const first = lines[firstAt];
   const position = { source, line: firstAt + 1 };
-  // Some have the form of CDXJ, too.
+  // Before the formats: some ZipNum lines also match CDXJ.
   if (isAuto && looksLikeZipNumIndex(first)) {
     throw badInput(
       source,
-      "this is the index of a ZipNum cluster, which needs its data next to it; give it by name",
+      "this is the index of a ZipNum cluster, which needs its data files; pass its path instead",
     );
   }
-  const name = isAuto ? formatOf(first, text) : wanted;
+  const name = isAuto ? formatOf(first, text) : requested;
   const header = name === "cdx" ? parseCdxHeader(first) : undefined;
   if (header?.key === -1 && header.uri === -1) {
     throw new MementoMapError(
@@ -47,62 +47,67 @@ export function detectFormat(
   const columns = header ?? (name === "cdx" ? guessCdxColumns(first) : undefined);
   const isCdx = columns !== undefined && !CDXJ_LINE.test(first);
   if (name === undefined || (name === "cdx" && !isCdx)) {
-    const what = isAuto ? "as any format; --format names one" : "as CDX";
-    throw new MementoMapError("MM_BAD_INPUT", `cannot read ${quote(first)} ${what}`, { position });
+    const message = isAuto
+      ? `unknown format: ${quote(first)}; specify one with --format`
+      : `not a line of CDX: ${quote(first)}`;
+    throw new MementoMapError("MM_BAD_INPUT", message, { position });
   }
   if (isAuto && name === "surts" && isMapRow(first)) throw mapInstead(source);
   const format = { ...formatNamed(name), ...(columns && { columns }) };
-  // An index may say in a header line that it is a sample.
+  // An index may declare itself a sample in a header line.
   const isSample = lines.some((line) => /^[!@]meta\s.*"sample":\s*true\b/.test(line));
   return isSample ? { ...format, isSample, repeats: true } : format;
 }
 
-/** Rejects what is not an index. */
-function refuse(text: string, wanted: InputFormat, source: string): void {
+/** Rejects inputs that are not an index, or that must be read by path. */
+function rejectUnreadable(text: string, requested: InputFormat, source: string): void {
   if (text.startsWith("PK\u0003\u0004") || text.startsWith("PAR1")) {
     throw badInput(
       source,
-      "WACZ and Parquet files need random access; give them by name, uncompressed",
+      "WACZ and Parquet files need random access; pass the path of an uncompressed file",
     );
   }
   if (looksLikeHtml(text)) throw htmlInstead("an index", source);
   if (looksBinary(text)) {
     throw badInput(
       source,
-      "this is binary data, not an index of lines; expected CDX, CDXJ, or a list of SURTs or URIs",
+      "binary data is not an index; expected CDX, CDXJ, or a list of SURTs or URIs",
     );
   }
-  if (wanted === "zipnum" || wanted === "wacz" || wanted === "parquet") {
-    throw new MementoMapError("MM_BAD_INPUT", `${wanted} files can be read by name only, in Node`);
+  if (requested === "zipnum" || requested === "wacz" || requested === "parquet") {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `${requested} files can only be read by path, in Node`,
+    );
   }
-  if (wanted === "auto" && MAP_HEADER.test(text)) throw mapInstead(source);
+  if (requested === "auto" && MAP_HEADER.test(text)) throw mapInstead(source);
 }
 
-/** A header that only maps have. */
+/** Headers that occur only in maps. */
 const MAP_HEADER = /^[!@](?:context\s.*mementomap|fields\s.*"frequency"|size\s.*"records")/m;
 
 /**
- * Whether a line that begins with a SURT is a row of a map without headers: a frequency follows, and
- * at most a JSON block. Read as a list, its voids would be held, and its wildcards lost.
+ * Whether a line that begins with a SURT is a row of a map without headers: a frequency follows,
+ * optionally with a JSON block. Read as a list, voids would count as held and wildcards would be lost.
  */
 function isMapRow(line: string): boolean {
   const [, frequency = ""] = /^\S+[ \t]+(\S+)[ \t]*(?:\{.*)?$/.exec(startOf(line)) ?? [];
   return !DATETIME.test(frequency) && tryParseFrequency(frequency) !== undefined;
 }
 
-/** A column of datetimes, which a list may have. */
+/** Lists may have a column of datetimes. */
 const DATETIME = /^\d{14}(?:\d{3})?$/;
 
 function mapInstead(source: string): MementoMapError {
   return badInput(
     source,
-    "this is a map, not an index; generate --add MAP adds an index to it, and merge joins maps",
+    "this is a map, not an index; use generate --add MAP to add an index to it, or merge to join maps",
   );
 }
 
 /**
- * Text has few control characters, and an index a row or two with a URI that has one: those are bad
- * lines, if anything. Of compressed data one byte in eleven is one.
+ * Whether more than one byte in 200 is a control character. An index may contain a few, in bad URIs;
+ * in compressed data it is one byte in eleven.
  */
 function looksBinary(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are the point

@@ -4,7 +4,7 @@ import type { FileTask } from "./index-input.ts";
 
 const CHUNK_BYTES = 1 << 20;
 
-/** The stored bytes of a file or of an entry of a ZIP file, the latter inflated. */
+/** The stored bytes of a file, or the inflated bytes of a ZIP entry. */
 export async function* fileChunks(
   task: Pick<FileTask, "path" | "source" | "slice" | "progress" | "size">,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -32,29 +32,29 @@ export async function* fileChunks(
   }
 }
 
-/** Inflates an entry of a ZIP file, which says how long it is: anything more is a trap. */
+/** Inflates a ZIP entry; more bytes than its stated length indicate a decompression bomb. */
 async function* inflatedEntry(
   stored: NodeJS.ReadableStream,
   source: string,
   length: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  // At once, so that no error of the stream is missed; loaded only where it is needed.
+  // Synchronously, so that no error of the stream is missed; loaded only where needed.
   const { createInflateRaw } = process.getBuiltinModule("node:zlib");
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
   stored.on("error", (error) => inflate.destroy(error));
   stored.pipe(inflate);
-  let given = 0;
+  let inflated = 0;
   try {
     for await (const chunk of inflate) {
-      given += (chunk as Uint8Array).length; // not in object mode
-      if (given > length) {
-        throw overLimit(source, `holds more than the ${length} bytes it says`);
+      inflated += (chunk as Uint8Array).length; // not in object mode
+      if (inflated > length) {
+        throw overLimit(source, `more than the stated ${length} bytes`);
       }
       yield chunk as Uint8Array;
     }
   } catch (error) {
     if (systemCode(error)?.startsWith("Z_") !== true) throw error;
-    throw badInput(source, "the compressed data is cut short or damaged", error);
+    throw badInput(source, "the compressed data is truncated or damaged", error);
   } finally {
     inflate.destroy();
   }

@@ -10,7 +10,7 @@ import { HEAD_BYTES, linesOf, peekHead } from "./stream-lines.ts";
 
 const RANGE_BYTES = 1 << 23;
 
-/** An uncompressed index file: cut by offsets only, and read where its parts are processed. */
+/** An uncompressed index file, split by offset and read by the threads that process its parts. */
 export function openPlain(path: string, size: number, format: DetectedFormat): IndexInput {
   const parts = (): Iterable<Part> => ranges(path, size, format);
   return { source: path, size, isInflated: false, isRanged: true, format, parts };
@@ -27,7 +27,7 @@ function* ranges(
   }
 }
 
-/** A file that is read from start to end: compressed, or a container such as WARC. */
+/** A file that must be read from start to end: compressed, or a container such as WARC. */
 interface WholeFile {
   readonly path: string;
   readonly source: string;
@@ -38,8 +38,8 @@ interface WholeFile {
 /**
  * Opens a compressed index, or a container.
  *
- * One thread reads it, so several such files are read in parallel; one alone is decompressed here,
- * and its lines are shared out.
+ * Several such files are read in parallel, one thread each; a single file is decompressed here, and
+ * its lines are distributed to the threads.
  */
 export async function openCompressed(file: WholeFile, options: OpenOptions): Promise<IndexInput> {
   const { path, source, slice } = file;
@@ -47,7 +47,7 @@ export async function openCompressed(file: WholeFile, options: OpenOptions): Pro
   return compressedInput(file, detectFormat(head, options.format, source), options);
 }
 
-/** As {@link openCompressed}, for a format that is known. */
+/** As {@link openCompressed}, for a known format. */
 export function compressedInput(
   file: WholeFile,
   format: DetectedFormat,
@@ -62,12 +62,12 @@ export function compressedInput(
     isSequential: true,
     parts(isAlone) {
       const isShared = isAlone && slice === undefined && hasLines(format);
-      return isShared ? sharedOut(file, format, options) : [oneTask(file, format, options)];
+      return isShared ? distributedParts(file, format, options) : [oneTask(file, format, options)];
     },
   };
 }
 
-async function* sharedOut(
+async function* distributedParts(
   { path }: WholeFile,
   format: DetectedFormat,
   options: OpenOptions,
@@ -91,7 +91,7 @@ export async function decompressedHead(
   options: Partial<Pick<WholeFile, "source" | "slice">> & Pick<OpenOptions, "damage"> = {},
 ): Promise<Uint8Array> {
   const { source = path, slice, damage } = options;
-  // Damage is noted when all of it is read.
+  // Damage is recorded later, when the whole file is read.
   const skipped = damage === undefined ? undefined : newDamageLog();
   const stored = fileChunks({ path, source, slice });
   const start = await peekHead(
@@ -104,7 +104,7 @@ export async function decompressedHead(
 /**
  * An input that can only be read once, from start to end: standard input, or a pipe.
  *
- * It is decompressed here and cut at line ends; at most two blocks are held.
+ * It is decompressed here and split at line ends; at most two blocks are held.
  */
 export async function openStream(path: string, options: OpenOptions): Promise<IndexInput> {
   const input = await openCounted(path, options);
@@ -112,7 +112,7 @@ export async function openStream(path: string, options: OpenOptions): Promise<In
   return streamInput(input.name, detectFormat(head, options.format, input.name), chunks, options);
 }
 
-/** Opens an input, and counts the stored bytes that are read of it. */
+/** Opens an input, and counts the stored bytes read from it. */
 export function openCounted(
   path: string,
   { streams, signal, damage, progress }: OpenOptions,
@@ -121,7 +121,7 @@ export function openCounted(
   return openInput(path, streams, { signal, damage, onRead });
 }
 
-/** As {@link openStream}, for a stream whose format is known. */
+/** As {@link openStream}, for a known format. */
 export function streamInput(
   source: string,
   format: DetectedFormat,
@@ -143,20 +143,20 @@ async function* blockParts(
   }
 }
 
-/** Without the line that is cut at the end of what was looked at. */
+/** The head of an input without an incomplete last line. */
 export function wholeLinesOf(head: Uint8Array): Uint8Array {
   return head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
 }
 
 const BLOCK_BYTES = 1 << 22;
 
-/** Whole lines in a buffer of their own, which can be moved to another thread. */
+/** Whole lines in a separate buffer, which can be transferred to another thread. */
 interface LineBlock {
   readonly buffer: ArrayBuffer;
   readonly length: number;
 }
 
-/** Gathers blocks of whole lines into large ones. */
+/** Joins blocks of whole lines into large ones. */
 async function* largeBlocks(
   blocks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<LineBlock, void, undefined> {

@@ -2,28 +2,28 @@ import { MementoMapError, quote } from "../errors.ts";
 import { type Capture, isRevisit } from "./capture.ts";
 import { unescapeJson } from "../bytes/json-members.ts";
 
-/** Which captures to count; an empty or missing member lets everything pass. */
+/** Which captures to count; an empty or missing member does not filter. */
 export interface CaptureFilter {
   /** Status codes such as `200`, or classes such as `2xx`. */
   readonly status?: readonly string[] | undefined;
   /** MIME types such as `text/html`, or groups such as `image/*`; parameters are ignored. */
   readonly mime?: readonly string[] | undefined;
-  /** 4 to 14 digits; captures from this time on. */
+  /** 4 to 14 digits; only captures from this time on. */
   readonly from?: string | undefined;
-  /** 4 to 14 digits; captures up to and including this time: `2012` is the whole year. */
+  /** 4 to 14 digits; only captures up to and including this time: `2012` is the whole year. */
   readonly to?: string | undefined;
-  /** Regular expressions over the original URI, or the SURT where there is none. */
+  /** Regular expressions to exclude captures by original URI, or by SURT if there is none. */
   readonly exclude?: readonly string[] | undefined;
-  /** Leave out revisits: captures of a page that was found unchanged. */
+  /** Skip revisits: captures of a page that was found unchanged. */
   readonly skipRevisits?: boolean | undefined;
 }
 
-/** Why a capture was left out. */
+/** Why a capture was excluded. */
 export type FilterReason = "status" | "mime" | "date" | "exclude" | "revisit";
 
 /**
- * The paper's choice: pages that were answered with 200, and no robots.txt or sitemap.xml that was
- * served as HTML by mistake.
+ * The filter of the paper: pages with status 200, without robots.txt and sitemap.xml served as HTML
+ * by mistake.
  */
 export const PAPER_PRESET: CaptureFilter = {
   status: ["200"],
@@ -31,7 +31,7 @@ export const PAPER_PRESET: CaptureFilter = {
   exclude: ["/(robots\\.txt|sitemap\\.xml)([?#]|$)"],
 };
 
-/** Two filters as one: what either leaves out is left out. */
+/** Combines two filters: a capture must pass both; `b` overrides status, type and dates. */
 export function joinFilters(a: CaptureFilter, b: CaptureFilter): CaptureFilter {
   return {
     status: b.status ?? a.status,
@@ -43,18 +43,18 @@ export function joinFilters(a: CaptureFilter, b: CaptureFilter): CaptureFilter {
   };
 }
 
-/** Whether nothing is left out. */
+/** Whether a filter passes all captures. */
 export function isEmptyFilter(filter: CaptureFilter): boolean {
   const { status, mime, from, to, exclude, skipRevisits } = filter;
   const lists = [status, mime, exclude];
-  return !lists.some(isGiven) && from === undefined && to === undefined && skipRevisits !== true;
+  return !lists.some(isNonEmpty) && from === undefined && to === undefined && skipRevisits !== true;
 }
 
-function isGiven(list: readonly string[] | undefined): list is readonly string[] {
+function isNonEmpty(list: readonly string[] | undefined): list is readonly string[] {
   return list !== undefined && list.length > 0;
 }
 
-/** Decides capture by capture; see {@link CaptureFilter}. */
+/** Applies a {@link CaptureFilter} to captures. */
 export class CaptureSieve {
   readonly #filter: CaptureFilter;
   readonly #status: ColumnTest | undefined;
@@ -69,14 +69,14 @@ export class CaptureSieve {
         throw new MementoMapError("MM_USAGE", `not a date of 4 to 14 digits: ${quote(date)}`);
       }
     }
-    this.#status = isGiven(filter.status)
+    this.#status = isNonEmpty(filter.status)
       ? new ColumnTest(statusPattern(filter.status))
       : undefined;
-    this.#mime = isGiven(filter.mime) ? new ColumnTest(mimePattern(filter.mime)) : undefined;
+    this.#mime = isNonEmpty(filter.mime) ? new ColumnTest(mimePattern(filter.mime)) : undefined;
     this.#exclude = (filter.exclude ?? []).map(compileExclude);
   }
 
-  /** The reason to leave a capture out, or undefined to count it. */
+  /** The reason to exclude a capture, or undefined to count it. */
   reject(bytes: Uint8Array, capture: Capture): FilterReason | undefined {
     const { from, to, skipRevisits } = this.#filter;
     if (skipRevisits === true && isRevisit(bytes, capture)) return "revisit";
@@ -100,18 +100,18 @@ export class CaptureSieve {
   }
 }
 
-/** A pattern for a column whose neighbours are mostly equal: it is tried only where they change. */
+/** A pattern for a column that rarely changes from row to row: equal values reuse the last result. */
 class ColumnTest {
   readonly #pattern: RegExp;
   readonly #last = new Uint8Array(64);
   #lastLength = -1;
-  #lastVerdict = false;
+  #lastResult = false;
 
   constructor(pattern: RegExp) {
     this.#pattern = pattern;
   }
 
-  /** Whether the pattern fits; a column that is missing is empty. */
+  /** Whether the pattern matches; a missing column is treated as empty. */
   allows(bytes: Uint8Array, start: number, end: number, hasEscapes: boolean): boolean {
     if (start === -1) return this.#pattern.test("");
     const last = this.#last;
@@ -119,12 +119,12 @@ class ColumnTest {
     if (length === this.#lastLength) {
       let i = 0;
       while (i < length && bytes[start + i] === last[i]) i++;
-      if (i === length) return this.#lastVerdict;
+      if (i === length) return this.#lastResult;
     }
-    this.#lastVerdict = this.#pattern.test(textOf(bytes, start, end, hasEscapes));
+    this.#lastResult = this.#pattern.test(textOf(bytes, start, end, hasEscapes));
     this.#lastLength = length <= last.length ? length : -1;
     for (let i = 0; i < this.#lastLength; i++) last[i] = bytes[start + i];
-    return this.#lastVerdict;
+    return this.#lastResult;
   }
 }
 

@@ -12,23 +12,23 @@ import {
   startOf,
 } from "./line-kind.ts";
 
-/** What may be said of a format of indexes; {@link FORMATS} says it. */
+/** An entry of {@link FORMATS}. */
 interface FormatEntry {
-  /** How files of it end, which tells what a folder holds; what a file is, its content tells. */
+  /** File extension, used to find files in folders; the format of a file is detected by content. */
   readonly extension?: string;
-  /** Whether a file is of it, by the first row or else by how it begins. */
+  /** Matches a file by its first row or by its first bytes. */
   readonly is?: (line: string, text: string) => boolean;
-  /** Set where it does not list all captures. */
+  /** Set if the format does not list all captures. */
   readonly isSample?: true;
-  /** Set where the same capture may be reported more than once. */
+  /** Set if the same capture may be reported more than once. */
   readonly repeats?: true;
-  /** Reads its lines. */
+  /** Parses its lines. */
   readonly reader?: (format: DetectedFormat) => LineReader;
-  /** What has no lines of its own is written as lines (see rows.ts) by this; loaded when it is needed. */
+  /** Converts a format that is not line-based to lines (see rows.ts); loaded on demand. */
   readonly rows?: () => Promise<RowSource>;
 }
 
-/** All formats of indexes: the first that fits a file is its own. */
+/** All index formats, in order of detection: the first match wins. */
 const FORMATS = {
   warc: {
     extension: "warc",
@@ -82,7 +82,7 @@ const FORMATS = {
       /^\s*[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?\s*$/.test(startOf(line)),
     reader: () => new UriListReader(),
   },
-  // Files that are opened by name, as their parts are read here and there.
+  // Opened by path, because they need random access.
   zipnum: { extension: "idx" },
   wacz: { extension: "wacz" },
   parquet: { extension: "parquet" },
@@ -91,7 +91,7 @@ const FORMATS = {
 type FormatName = keyof typeof FORMATS;
 const ENTRIES: Readonly<Record<FormatName, FormatEntry>> = FORMATS;
 
-/** The names that `--format` takes. */
+/** Values of `--format`. */
 export type InputFormat = "auto" | FormatName;
 export const INPUT_FORMATS: readonly InputFormat[] = [
   "auto",
@@ -101,41 +101,41 @@ export const INPUT_FORMATS: readonly InputFormat[] = [
 /** A detected format, in a form that can be sent to another thread. */
 export interface DetectedFormat {
   readonly name: FormatName;
-  /** Of CDX. */
+  /** Only for CDX. */
   readonly columns?: CdxColumns | undefined;
-  /** Set where the input does not list all captures. */
+  /** Set if the input does not list all captures. */
   readonly isSample?: boolean | undefined;
-  /** Set where the same capture may be reported more than once. */
+  /** Set if the same capture may be reported more than once. */
   readonly repeats?: boolean | undefined;
 }
 
-/** The format of this name, with what is true of all files of it. */
+/** The format of this name, with its fixed properties. */
 export function formatNamed(name: FormatName): DetectedFormat {
   const { isSample, repeats } = ENTRIES[name];
   return { name, ...(isSample && { isSample }), ...(repeats && { repeats }) };
 }
 
-/** The first format that fits a file which begins with `text`, and whose first row is `line`. */
+/** The first format that matches a file with the first bytes `text` and the first row `line`. */
 export function formatOf(line: string, text: string): FormatName | undefined {
   return (Object.keys(FORMATS) as FormatName[]).find((name) => ENTRIES[name].is?.(line, text));
 }
 
-/** What writes the captures of a format as lines; undefined where it has lines of its own. */
+/** The converter of a format to lines; undefined for line-based formats. */
 export function rowSource({ name }: DetectedFormat): Promise<RowSource> | undefined {
   return ENTRIES[name].rows?.();
 }
 
-/** Whether an input of a format has lines of its own. */
+/** Whether a format is line-based. */
 export function hasLines({ name }: DetectedFormat): boolean {
   return ENTRIES[name].reader !== undefined;
 }
 
-/** Whether an input is a file of records, and not an index of them. */
+/** Whether an input is a file of records rather than an index. */
 export function holdsRecords({ format }: { readonly format: DetectedFormat }): boolean {
   return format.name === "warc" || format.name === "arc";
 }
 
-/** A reader for the lines of a format, its own or those that it is written as. */
+/** A reader for the lines of a format, its own or converted ones. */
 export function lineReader(format: DetectedFormat): LineReader {
   return ENTRIES[format.name].reader?.(format) ?? new RowLineReader();
 }

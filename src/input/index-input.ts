@@ -3,7 +3,7 @@ import type { InputStreams } from "../files/input-file.ts";
 import type { DetectedFormat, InputFormat } from "./formats.ts";
 import type { RowFault } from "./row-reader.ts";
 
-/** An input whose format is known. */
+/** An input with a known format. */
 export interface IndexInput {
   /** The path, or `stdin`. */
   readonly source: string;
@@ -14,13 +14,13 @@ export interface IndexInput {
   readonly isInflated: boolean;
   /** Set if the input can only be read from start to end. */
   readonly isSequential?: boolean | undefined;
-  /** Set if the parts are ranges of one file, which cost nothing to list. */
+  /** Set if the parts are ranges of one file, which are cheap to list. */
   readonly isRanged?: boolean | undefined;
   /**
-   * Cuts the input into parts that can be read independently.
+   * Splits the input into parts that can be read independently.
    *
-   * @param isAlone whether there is nothing else to read; an input that can only be read from
-   * start to end is then decompressed here, and shared out.
+   * @param isAlone whether this is the only input; an input that can only be read from start to end
+   * is then decompressed here, and its lines are distributed to the threads.
    */
   parts(isAlone: boolean): AsyncIterable<Part> | Iterable<Part>;
 }
@@ -31,23 +31,23 @@ export interface OpenOptions {
   readonly archive?: string | undefined;
   readonly streams: InputStreams;
   readonly signal?: AbortSignal | undefined;
-  /** Set if damage may be skipped; notes what this thread has skipped. */
+  /** Set if damage may be skipped; records what this thread has skipped. */
   readonly damage?: DamageLog | undefined;
-  /** Counts stored bytes that tasks report by themselves. */
+  /** Counts stored bytes that tasks report themselves. */
   readonly progress: FileProgress;
 }
 
-/** How many bytes were read of streams and whole files, whichever thread reads them. */
+/** Counts bytes read from streams and whole files, over all threads. */
 export class FileProgress {
   readonly #counters: BigInt64Array[] = [];
   #added = 0;
 
-  /** Counts bytes that this thread has read. */
+  /** Adds bytes read by this thread. */
   add(bytes: number): void {
     this.#added += bytes;
   }
 
-  /** A counter for one more file, to be sent to a thread. */
+  /** A counter for another file, to be sent to a thread. */
   counter(): SharedArrayBuffer {
     const buffer = new SharedArrayBuffer(8);
     this.#counters.push(new BigInt64Array(buffer));
@@ -72,7 +72,7 @@ export interface RangeTask {
   readonly format: DetectedFormat;
 }
 
-/** Whole lines that were read elsewhere. */
+/** Whole lines that are already in memory. */
 interface BlockTask {
   readonly kind: "block";
   readonly buffer: ArrayBuffer;
@@ -80,11 +80,11 @@ interface BlockTask {
   readonly format: DetectedFormat;
 }
 
-/** A stretch of a file, such as an entry of a ZIP file. */
+/** A range of a file, such as an entry of a ZIP file. */
 export interface FileSlice {
   readonly offset: number;
   readonly length: number;
-  /** The size of an entry that is compressed by the ZIP file itself. */
+  /** The inflated size of a compressed ZIP entry. */
   readonly inflatedLength?: number | undefined;
   /** Set for gzip members of a ZipNum cluster. */
   readonly isGzip?: boolean | undefined;
@@ -94,14 +94,14 @@ export interface FileSlice {
 export interface FileTask {
   readonly kind: "file";
   readonly path: string;
-  /** What to call it in errors. */
+  /** Name for errors. */
   readonly source: string;
   readonly slice?: FileSlice | undefined;
-  /** How many stored bytes there must be. */
+  /** The expected number of stored bytes. */
   readonly size?: number | undefined;
   readonly format: DetectedFormat;
   readonly archive?: string | undefined;
-  /** Where to add the stored bytes read so far: one BigInt64. */
+  /** Receives the number of stored bytes read so far: one BigInt64. */
   readonly progress?: SharedArrayBuffer | undefined;
 }
 
@@ -116,7 +116,7 @@ interface ParquetTask {
 
 export type ReadTask = RangeTask | BlockTask | FileTask | ParquetTask;
 
-/** What of a task to move to another thread, and not to copy. */
+/** The buffers of a task to transfer, rather than copy, to another thread. */
 export function transferOf(task: ReadTask): ArrayBuffer[] {
   return task.kind === "block" ? [task.buffer] : [];
 }
@@ -124,14 +124,14 @@ export function transferOf(task: ReadTask): ArrayBuffer[] {
 export interface PartResult {
   readonly lines: number;
   readonly fault: RowFault | undefined;
-  /** What was skipped, where that is allowed. */
+  /** Skipped damage, if skipping is enabled. */
   readonly damage?: DamageLog | undefined;
 }
 
-/** A piece of work, and which input it is of. */
+/** A task and the input it belongs to. */
 export interface Part {
   readonly source: string;
   readonly task: ReadTask;
-  /** Stored bytes that this part stands for, and that the task does not report itself. */
+  /** Stored bytes of this part that the task does not report itself. */
   readonly bytes: number;
 }

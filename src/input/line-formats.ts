@@ -11,8 +11,8 @@ import {
 import { hasForeignHost, isForeignByte } from "../surt/foreign-surt.ts";
 
 /**
- * A list of SURTs, one a line; what stands behind the first blank is ignored. SURTs of another
- * dialect, as `http://(com,example,)/A`, which no lookup would find, are made into ours.
+ * A list of SURTs, one per line; anything after the first blank is ignored. SURTs in foreign dialects
+ * such as `http://(com,example,)/A`, which lookups would not find, are converted.
  */
 export class SurtListReader implements LineReader {
   read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
@@ -36,7 +36,7 @@ export class SurtListReader implements LineReader {
   }
 }
 
-/** A list of URIs, one a line. */
+/** A list of URIs, one per line. */
 export class UriListReader implements LineReader {
   read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     capture.reset();
@@ -53,11 +53,11 @@ export class UriListReader implements LineReader {
 }
 
 const WEB_SCHEME = /^(?:https?|ftp):$/i;
-/** Dotted; bytes beyond ASCII are those of an international name. */
+/** A dotted name; non-ASCII bytes belong to internationalized names. */
 const HOST = /^(?:[\w\x80-\xff-]+\.)+[\w\x80-\xff-]+\.?$/;
-/** The quote that ends the request is not behind a backslash. */
+/** The quote that ends the request is not escaped by a backslash. */
 const REQUEST = /^[^"]*"((?:[^"\\]|\\[^])*)"/;
-/** A datetime, and a flag such as `id_`, `im_` or `js_` that says how to replay. */
+/** A datetime with an optional replay flag such as `id_`, `im_` or `js_`. */
 const MEMENTO = /\/(\d{4,14})([a-z_]*)(?=\/[^])/g;
 const FULL_DATE_DIGITS = 14;
 const decoder = new TextDecoder("latin1");
@@ -65,13 +65,13 @@ const decoder = new TextDecoder("latin1");
 /**
  * The access log of a replay server, in Common or Combined Log Format.
  *
- * A request for a memento, such as `GET /wayback/20160304000000im_/http://example.com/a`, that was
- * answered with 2xx or 3xx shows that the archive holds a capture. Of the others nothing is learnt:
- * 404 may be an archived answer as well as the archive's own. Requests for other pages of the
- * server show nothing either. Both count as unproven rows, not as bad ones.
+ * A request for a memento, such as `GET /wayback/20160304000000im_/http://example.com/a`, with status
+ * 2xx or 3xx shows that the archive holds a capture. Other statuses prove nothing: a 404 may be an
+ * archived response as well as the archive's own. Neither do requests for other pages of the server.
+ * Both count as unproven rows, not as bad ones.
  *
- * A line is a sample, and two lines may tell of the same memento, even if they ask for different
- * datetimes: a server shows the nearest capture, some after a redirect and some at once.
+ * Each line is a sample, and two lines may refer to the same memento even if their datetimes differ:
+ * servers return the nearest capture, with or without a redirect.
  */
 export class AccessLogReader implements LineReader {
   read(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
@@ -83,11 +83,10 @@ export class AccessLogReader implements LineReader {
     }
     const status = quoted.length + 1;
     const [, firstDigit] = /^(\d)\d\d/.exec(line.slice(status, status + 3)) ?? [];
-    if (firstDigit === undefined)
-      return capture.reject("expected a status code behind the request");
+    if (firstDigit === undefined) return capture.reject("expected a status code after the request");
     const from = request.indexOf(" ") + 1;
     const protocol = request.lastIndexOf(" ");
-    // The protocol is missing in requests of HTTP 0.9.
+    // HTTP 0.9 requests have no protocol.
     const target = from === 0 ? "" : request.slice(from, protocol > from ? protocol : undefined);
     const memento = mementoIn(target);
     if (memento === undefined || (firstDigit !== "2" && firstDigit !== "3")) return ROW.unproven;
@@ -100,7 +99,7 @@ export class AccessLogReader implements LineReader {
     capture.statusStart = start + status;
     capture.statusEnd = start + status + 3;
     capture.isSample = true;
-    capture.isDateAsked = true;
+    capture.isRequestedDate = true;
     return ROW.capture;
   }
 }
@@ -110,7 +109,7 @@ function mementoIn(target: string): RegExpExecArray | undefined {
   for (const match of target.matchAll(MEMENTO)) {
     const [text, date, flag] = match;
     const [first] = target.slice(match.index + text.length + 1).split(/[/?]/, 1);
-    // A scheme of the web, or a host name; `/img/2016/logo.png` is not a memento.
+    // A web scheme or a host name must follow: `/img/2016/logo.png` is not a memento.
     const isPlain = date.length < FULL_DATE_DIGITS && flag === "";
     if (WEB_SCHEME.test(first) || (!isPlain && HOST.test(first))) return match;
   }

@@ -2,8 +2,8 @@ import type { Position } from "../errors.ts";
 import { MementoMapError, quote } from "../errors.ts";
 
 /**
- * What of a line is given to patterns: some take time that is the square of its length, and a line may
- * have a megabyte.
+ * The part of a line to match against patterns: some take quadratic time, and a line may be a megabyte
+ * long.
  */
 export function startOf(line: string): string {
   return line.slice(0, 4096);
@@ -18,29 +18,29 @@ export const ACCESS_LOG_LINE = /^\S+ \S+ [^[]*\[[^[\]]+\] "(?:[^"\\]|\\.)*" \d{3
 /** The start of a CDXJ row: a key, a datetime, and a JSON block. */
 export const CDXJ_LINE = /^\S+[ \t]+\d{4,17}[ \t]+\{/;
 
-/** The start of an array of rows in JSON; that of a CDX row may be `[2001:db8::1])/`. */
+/** The start of a JSON array of rows; not `[2001:db8::1])/`, which may start a CDX row. */
 export const JSON_ROWS = /^\s*\[\s*[[{]/;
 
 /** A header of the index of a ZipNum cluster. */
 export const ZIPNUM_META = /^!meta\s+(?:\d+\s+)?(\{.*\})$/s;
 
-/** `urlkey datetime TAB part TAB offset TAB length [TAB number]`, as pywb and OpenWayback have it. */
+/** `urlkey datetime TAB part TAB offset TAB length [TAB number]`, as in pywb and OpenWayback. */
 export const ZIPNUM_TAB_LINE = /^([^\t]+)\t([^\t]+)\t(\d+)\t(\d+)(?:\t\d+)?$/;
 /** `urlkey datetime {"offset": …, "length": …}`, as in WACZ files. */
 export const ZIPNUM_JSON_LINE = /^(\S+ \d+) (\{.*\})$/s;
 
-/** Whether a line could be one of a ZipNum index. */
+/** Whether a line may belong to a ZipNum index. */
 export function looksLikeZipNumIndex(whole: string): boolean {
   const line = startOf(whole);
   if (ZIPNUM_TAB_LINE.test(line)) return true;
   if (ZIPNUM_META.test(line)) return /"format":\s*"cdxj?-gzip/.test(line);
   const json = ZIPNUM_JSON_LINE.exec(line)?.[2];
   if (json === undefined || !/"offset":\s*\d+\D/.test(json)) return false;
-  // A capture has an offset too, but in a WARC file.
+  // Captures have an offset too, but into a WARC file.
   return !/"(?:url|original|mime|status)|\.w?arc\b/.test(json);
 }
 
-/** Whether a text is the beginning of an ARC file, and not of an index that names one. */
+/** Whether a text is the beginning of an ARC file, rather than of an index that names one. */
 export function looksLikeArc(text: string): boolean {
   return /^filedesc:\/\/[^\n]*(?:\n\d|\n?$)/.test(text);
 }
@@ -48,7 +48,7 @@ export function looksLikeArc(text: string): boolean {
 /** `*`, `com,*`, `com,a)/*`, `com,a)/b/*`. */
 const WILDCARD_KEY = /^\s*(?:[^\s?#()]*,|[^\s?#()]*\)\/(?:\S*\/)?)?\*(?:\s|$)/;
 
-/** What a file is that has this line, in words for a message; undefined for what may be a list. */
+/** Describes the kind of file a line comes from, for messages; undefined if it may be a list. */
 export function foreignKind(whole: string): string | undefined {
   const line = startOf(whole);
   // oxlint-disable-next-line no-control-regex -- control characters are the point
@@ -68,7 +68,7 @@ export function foreignKind(whole: string): string | undefined {
 }
 
 /**
- * Refuses a line that shows that a file is not a list of URIs or SURTs.
+ * Rejects a line that cannot belong to a list of URIs or SURTs.
  *
  * @throws MM_BAD_INPUT
  */
@@ -77,27 +77,27 @@ export function refuseForeignLine(line: string, position: Position): void {
   if (kind !== undefined) throw notAList(line, `this looks like ${kind}`, position);
 }
 
-/** What to say of a line that is not what a list of URIs has. */
+/** The error for a line that does not belong in a list of URIs. */
 export function notAList(line: string, what: string, position: Position): MementoMapError {
   return new MementoMapError(
     "MM_BAD_INPUT",
-    `${what}: ${quote(line)}; expected a list of URIs or SURTs, one on each line`,
+    `${what}: ${quote(line)}; expected a list of URIs or SURTs, one per line`,
     { position },
   );
 }
 
 const URI = /^[a-z][a-z\d+.-]*:\/\/\S/i;
-/** URIs without an authority that lists of links have. No archive holds most of them. */
+/** URIs without an authority, as in lists of links. Most of them are in no archive. */
 const OPAQUE_URI =
   /^(?:about|blob|data|dns|file|filedesc|ftp|geo|javascript|magnet|mailto|metadata|news|sms|tel|urn|view-source|warcinfo|whois):\S/i;
-/** A SURT has its `)` before any slash; a URI has none there. */
+/** Unlike a URI, a SURT has a `)` before any slash. */
 const SURT = /^[^\s/?#()]*[^\s/?#(),]\)(?:[/?]|$)/;
 const BARE_HOST =
   /^(?:(?:[\p{L}\p{N}\p{M}_-]+\.)+[\p{L}\p{N}\p{M}-]*\p{L}[\p{L}\p{N}\p{M}-]*\.?|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?:[/?#]\S*)?$/u;
 
 /**
  * Whether a line of a list begins with a URI or a SURT. A host without a scheme, `example.org/a`,
- * counts where only a number follows: prose may begin with one.
+ * counts only if nothing or a number follows: prose may begin with a host name.
  */
 export function beginsWithLookup(line: string): boolean {
   const [, word = "", rest = ""] = /^\s*(\S*)\s*([^]*)/.exec(startOf(line)) ?? [];

@@ -5,21 +5,21 @@ import { badInput, MementoMapError, quote } from "../errors.ts";
 import { MemgatorLog, type MemgatorOutcome } from "./memgator-log.ts";
 
 interface MemgatorHoldingsOptions {
-  /** The id of the archive to tell about; needed where a log has several. */
+  /** The id of the archive; required if the log has several. */
   readonly archive?: string | undefined;
   readonly source: string;
   readonly maxLineBytes: number;
 }
 
 /**
- * What the logs of an aggregator say one archive holds: of each URI the most mementos any answer had,
- * or 0 where it always answered that it has none. Errors say nothing. A URI with a query that the
- * archive lacks says nothing either: keys have no query, and `/a` may be held all the same. For every
- * other line of the log there is a row that proves nothing, so that all are accounted for.
+ * The holdings of one archive, from the logs of an aggregator: for each URI, the highest number of
+ * mementos in any response, or 0 if all responses were misses. Errors are ignored, and so are misses
+ * of URIs with a query: keys have no query, and `/a` may still be held. All other lines of the log
+ * become unproven rows, so that the line count is complete.
  *
- * Holds every URI that was asked for, because the answers to it may be years apart.
+ * Holds every requested URI, because its responses may be years apart.
  *
- * @throws MM_USAGE when no archive is chosen and the log has several, or does not have the chosen one.
+ * @throws MM_USAGE when no archive is selected and the log has several, or lacks the selected one.
  */
 export const memgatorHoldings: RowSource = async function* (parts, options) {
   const mementosOf = new Map<string, number>();
@@ -40,19 +40,19 @@ export const memgatorHoldings: RowSource = async function* (parts, options) {
   for (; others > 0; others--) yield UNPROVEN_LINE;
 };
 
-/** What a block of a log tells. */
+/** The outcomes in a block of a log. */
 interface LoggedBatch {
   /** Lines. */
   readonly count: number;
-  /** Those of the chosen archive. */
+  /** Outcomes of the selected archive. */
   readonly outcomes: readonly MemgatorOutcome[];
 }
 
-/** @throws MM_USAGE when no archive is chosen and the log has several, or lacks the chosen one. */
+/** @throws MM_USAGE when no archive is selected and the log has several, or lacks the selected one. */
 async function* loggedBatches(
   chunks: AsyncIterable<Uint8Array>,
   options: MemgatorHoldingsOptions,
-  // Also those whose answers cannot be joined to a URI.
+  // Including archives whose responses cannot be matched to a URI.
   archives: Set<string> = new Set(),
 ): AsyncGenerator<LoggedBatch, void, undefined> {
   const { archive, source } = options;
@@ -70,25 +70,24 @@ async function* loggedBatches(
     const [first, second] = archives;
     if (archive === undefined && second !== undefined) {
       throw misuse(
-        `the log tells of several archives, ${quote(first)} and ${quote(second)} among them; choose one with --archive`,
+        `the log has several archives, including ${quote(first)} and ${quote(second)}; select one with --archive`,
       );
     }
     yield { count, outcomes };
   }
   if (archive === undefined || archives.has(archive)) return;
   const list = [...archives].slice(0, 20).map((name) => quote(name));
-  throw misuse(
-    `the log says nothing about archive ${quote(archive)}; it tells of ${list.join(", ") || "none"}`,
-  );
+  throw misuse(`the log has no archive ${quote(archive)}, only ${list.join(", ") || "none"}`);
 }
 
 /**
- * Turns the logs of an aggregator into a list of URIs that one archive did not have, a line each, in
- * the order they were asked for.
+ * Lists the URIs that were misses in one archive, from the logs of an aggregator: one per line, in
+ * the order of the requests.
  *
  * Holds one block of the log.
  *
- * @throws MM_BAD_INPUT for a log without a miss whose URI is certain; MM_USAGE when no archive is chosen and the log has several, or does not have the chosen one.
+ * @throws MM_BAD_INPUT for a log without a miss of a known URI; MM_USAGE when no archive is selected
+ *   and the log has several, or lacks the selected one.
  */
 export async function* memgatorMisses(
   chunks: AsyncIterable<Uint8Array>,
@@ -105,10 +104,10 @@ export async function* memgatorMisses(
     yield encoder.encode(misses.map(({ uri }) => `${uri}\n`).join(""));
   }
   if (isEmpty) {
-    const whose = archive ?? [...archives][0];
+    const name = archive ?? [...archives][0];
     throw badInput(
       source,
-      `the log has no miss of ${whose === undefined ? "any archive" : quote(whose)} whose URI is certain`,
+      `no miss of ${name === undefined ? "any archive" : quote(name)} in the log can be matched to a URI`,
     );
   }
 }

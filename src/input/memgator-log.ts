@@ -1,34 +1,34 @@
-/** What one archive answered when an aggregator asked it for the mementos of a URI. */
+/** The response of one archive to an aggregator's request for the mementos of a URI. */
 export interface MemgatorOutcome {
   /** The archive's id, as in MemGator's list. */
   readonly archive: string;
   readonly uri: string;
-  /** A miss is an answer without mementos, or 404. Anything else that failed says nothing. */
+  /** A miss is a response without mementos, or 404. Other failures are errors, and prove nothing. */
   readonly result: "hit" | "miss" | "error";
-  /** For a hit, how many mementos the answer had. */
+  /** For a hit, the number of mementos. */
   readonly mementos: number;
 }
 
-/** What is not known of a request after all that a log says of it. */
+/** The archives without a known response when a request is complete. */
 export interface OpenAnswers {
   /** Archives that failed. */
   readonly failed: readonly string[];
   /**
-   * Archives that were asked, and whose answer could be about another URI; "any" where no answer can
-   * be told from those to other requests.
+   * Archives that were queried, and whose response may be about another URI; "any" where no response
+   * can be matched to a request.
    */
   readonly unsure: readonly string[] | "any";
 }
 
-/** Told of everything a log says, also where it is not certain which URI it is about. */
+/** Receives all events of a log, including responses that cannot be matched to a URI. */
 interface MemgatorWatcher {
-  /** Somebody asked for the mementos of a URI. */
+  /** A client requested the mementos of a URI. */
   asked?(uri: string): void;
-  /** An archive answered. */
+  /** An archive responded. */
   answered?(archive: string, result: MemgatorOutcome["result"]): void;
-  /** All that the log says of a request was told. */
+  /** A request is complete. */
   closed?(uri: string, open: OpenAnswers): void;
-  /** An archive is not asked for a while, after failing too often. */
+  /** An archive is paused after repeated failures. */
   slept?(archive: string): void;
 }
 
@@ -39,56 +39,56 @@ const RESPONSE_ERROR = /^(\S+) => Response error: (\d{3})\b/;
 const DORMANT = /^(\S+) => Dormant after /;
 const AWAKE = /^(\S+) => Awake after /;
 const FAILURE = /^(\S+) => (?:Request|Network|Response read) error\b/;
-/** `BENCHMARK` was `PROFILE` until May 2016; messages of errors have a file and line in front. */
+/** `BENCHMARK` was `PROFILE` until May 2016; error messages start with a file and line. */
 const LINE =
   /^(INFO|ERROR|BENCHMARK|PROFILE): (\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d)(?:\.\d+)? (?:\S+\.go:\d+: )?(.*)$/s;
-/** How much of a time tells ten minutes. */
+/** Length of a timestamp prefix with a resolution of ten minutes. */
 const TEN_MINUTES_LENGTH = "2016/06/09 12:0".length;
-/** No archive is waited for as long: after such a pause no answer to what was asked before it comes. */
+/** Longer than any timeout: after such a pause, earlier requests get no more responses. */
 const PAUSE_MS = 600_000;
-/** Sessions are named at once: where one had no name during as many lines, its name is lost. */
+/** The URI of a session follows at once; after this many lines without it, it is lost. */
 const LOST_AFTER_LINES = 1000;
 const EVENT = /^(\d+) \{"origin": "([^"]*)", "role": "([^"]*)", "info": "(.*)", "start": -?\d+/s;
 
 /**
- * Reads the log of a MemGator, line by line, and tells what each archive answered.
+ * Reads a MemGator log line by line, and reports the response of each archive.
  *
  * Lines with timings (`--benchmark`) name the session but not the URI, the others the URI but not
- * the session. They are joined where that is certain: the URI that follows the start of a session
- * belongs to it unless another session started in between. Without timings, an answer belongs to a
- * URI only if the archive owes no other one. What is not certain is counted in `ambiguous`, and not
- * told. Wordings of all versions since 2015 are known.
+ * the session. They are joined only where that is unambiguous: the URI that follows the start of a
+ * session belongs to it unless another session started in between. Without timings, a response
+ * belongs to a URI only if the archive has no other pending request. Ambiguous responses are counted
+ * in `ambiguous`, and not reported. The messages of all versions since 2015 are recognized.
  *
- * A line that was lost, as when the aggregator was killed, costs what is said until the next pause or,
- * with timings, for two thousand lines at most.
+ * After a lost line, as when the aggregator was killed, responses are ambiguous until the next pause
+ * or, with timings, for two thousand lines at most.
  *
- * Holds the sessions that have not ended; without timings, the last thousand requests.
+ * Holds the pending sessions; without timings, the last thousand requests.
  */
 export class MemgatorLog {
-  /** Answers that could belong to more than one URI. */
+  /** Responses that may belong to more than one URI. */
   ambiguous = 0;
-  /** Lines of another kind, such as those of start-up. */
+  /** Other lines, such as those of start-up. */
   otherLines = 0;
   readonly #sessions = new Map<string, { readonly uri: string; readonly failed: string[] }>();
-  /** Sessions whose URI has not been named yet. */
+  /** Sessions whose URI is not known yet. */
   #nameless: string[] = [];
-  /** The fewest there were in the last lines. */
-  #fewestNameless = 0;
+  /** The minimum number of them in recent lines. */
+  #minNameless = 0;
   #lines = 0;
   #lastTime = "";
-  #isMixedUp = false;
+  #isAmbiguous = false;
   #hasTimings = false;
-  readonly #owed: OwedAnswers;
+  readonly #pending: PendingResponses;
   readonly #watcher: MemgatorWatcher;
 
   constructor(watcher: MemgatorWatcher = {}) {
     this.#watcher = watcher;
-    this.#owed = new OwedAnswers((uri, open) => {
+    this.#pending = new PendingResponses((uri, open) => {
       watcher.closed?.(uri, open);
     });
   }
 
-  /** Takes the next line, without its end; tells what it adds to what is known. */
+  /** Reads the next line, without its terminator; returns the outcome it completes, if any. */
   read(line: string): MemgatorOutcome | undefined {
     const match = LINE.exec(line);
     if (match === null) {
@@ -100,29 +100,29 @@ export class MemgatorLog {
     return kind === "BENCHMARK" || kind === "PROFILE" ? this.#event(text) : this.#message(text);
   }
 
-  /** Call it after the last line: closes the requests that have not ended. */
+  /** Call it after the last line: closes the pending requests. */
   end(): void {
     for (const { uri } of this.#sessions.values()) this.#watcher.closed?.(uri, ALL_UNSURE);
     this.#sessions.clear();
-    this.#owed.end();
+    this.#pending.end();
   }
 
-  /** Waits no longer for lines that are lost. */
+  /** Gives up on lost lines. */
   #settleLost(time: string): void {
     this.#lines++;
     if (isAfterPause(time, this.#lastTime)) {
       this.#dropNameless(this.#nameless.length);
-      this.#owed.settle();
+      this.#pending.settle();
     } else if (this.#lines % LOST_AFTER_LINES === 0) {
-      this.#dropNameless(this.#fewestNameless);
+      this.#dropNameless(this.#minNameless);
     }
     this.#lastTime = time;
   }
 
   #dropNameless(count: number): void {
     this.#nameless.splice(0, count);
-    if (this.#nameless.length === 0) this.#isMixedUp = false;
-    this.#fewestNameless = this.#nameless.length;
+    if (this.#nameless.length === 0) this.#isAmbiguous = false;
+    this.#minNameless = this.#nameless.length;
   }
 
   #event(text: string): MemgatorOutcome | undefined {
@@ -135,7 +135,7 @@ export class MemgatorLog {
     this.#hasTimings = true;
     if (role === "createsess") {
       this.#nameless.push(session);
-      if (this.#nameless.length > 1) this.#isMixedUp = true;
+      if (this.#nameless.length > 1) this.#isAmbiguous = true;
       return undefined;
     }
     if (archive === "SESSION") {
@@ -148,10 +148,10 @@ export class MemgatorLog {
     const answer = answerOf(role, info);
     if (answer === undefined) return undefined;
     this.#watcher.answered?.(archive, answer.result);
-    const asking = this.#sessions.get(session);
-    if (asking !== undefined) {
-      if (answer.result === "error") asking.failed.push(archive);
-      return { archive, uri: asking.uri, ...answer };
+    const request = this.#sessions.get(session);
+    if (request !== undefined) {
+      if (answer.result === "error") request.failed.push(archive);
+      return { archive, uri: request.uri, ...answer };
     }
     this.ambiguous++;
     return undefined;
@@ -162,18 +162,18 @@ export class MemgatorLog {
     if (uri !== undefined) {
       this.#watcher.asked?.(uri);
       if (this.#hasTimings) this.#name(uri);
-      else this.#owed.ask(uri);
+      else this.#pending.addRequest(uri);
       return undefined;
     }
-    const sleeper = DORMANT.exec(text)?.[1];
-    if (sleeper !== undefined) {
-      this.#watcher.slept?.(sleeper);
-      this.#owed.sleep(sleeper);
+    const paused = DORMANT.exec(text)?.[1];
+    if (paused !== undefined) {
+      this.#watcher.slept?.(paused);
+      this.#pending.pause(paused);
       return undefined;
     }
-    const woken = AWAKE.exec(text)?.[1];
-    if (woken !== undefined) {
-      this.#owed.wake(woken);
+    const resumed = AWAKE.exec(text)?.[1];
+    if (resumed !== undefined) {
+      this.#pending.resume(resumed);
       return undefined;
     }
     const [archive, answer] = messageAnswer(text) ?? [];
@@ -181,24 +181,25 @@ export class MemgatorLog {
       this.otherLines++;
       return undefined;
     }
-    if (this.#hasTimings) return undefined; // told by the line with the timing
+    if (this.#hasTimings) return undefined; // reported by the line with the timing
     this.#watcher.answered?.(archive, answer.result);
-    const asked = this.#owed.answered(archive, answer.result !== "error");
-    if (asked !== undefined) return { archive, uri: asked, ...answer };
+    const requested = this.#pending.addResponse(archive, answer.result !== "error");
+    if (requested !== undefined) return { archive, uri: requested, ...answer };
     this.ambiguous++;
     return undefined;
   }
 
   #name(uri: string): void {
     const session = this.#nameless.shift();
-    if (session !== undefined && !this.#isMixedUp) this.#sessions.set(session, { uri, failed: [] });
+    if (session !== undefined && !this.#isAmbiguous)
+      this.#sessions.set(session, { uri, failed: [] });
     else this.#watcher.closed?.(uri, ALL_UNSURE);
-    if (this.#nameless.length === 0) this.#isMixedUp = false;
-    this.#fewestNameless = Math.min(this.#fewestNameless, this.#nameless.length);
+    if (this.#nameless.length === 0) this.#isAmbiguous = false;
+    this.#minNameless = Math.min(this.#minNameless, this.#nameless.length);
   }
 }
 
-/** Whether so much time passed between two lines that nothing is under way any more. */
+/** Whether so much time passed between two lines that no request is in flight any more. */
 function isAfterPause(time: string, before: string): boolean {
   if (time.slice(0, TEN_MINUTES_LENGTH) === before.slice(0, TEN_MINUTES_LENGTH)) return false;
   return Date.parse(`${time}Z`) - Date.parse(`${before}Z`) >= PAUSE_MS;
@@ -210,7 +211,7 @@ function found(mementos: number): Answer {
   return { result: mementos > 0 ? "hit" : "miss", mementos };
 }
 
-/** An archive that answered with this status, or did not answer. */
+/** The result of a failure status, or of no response. */
 function failed(status?: string): Answer {
   return { result: status === "404" ? "miss" : "error", mementos: 0 };
 }
@@ -224,7 +225,7 @@ function answerOf(role: string, info: string): Answer | undefined {
   const status = /^Response error in .*, (?:Status|Stutus): (\d+)/.exec(info)?.[1];
   const isFailure =
     status !== undefined || /^(?:Request|Network|Response read) error in /.test(info);
-  return isFailure ? failed(status) : undefined; // fetched: what was in it follows
+  return isFailure ? failed(status) : undefined; // fetched: its mementos follow
 }
 
 function messageAnswer(text: string): [archive: string, answer: Answer] | undefined {
@@ -238,39 +239,39 @@ function messageAnswer(text: string): [archive: string, answer: Answer] | undefi
 interface UntimedRequest {
   readonly uri: string;
   readonly number: number;
-  /** Archives that answered, and those that were not asked because they slept. */
+  /** Archives that responded, or were not queried because they were paused. */
   readonly settled: Set<string>;
   readonly failed: Set<string>;
 }
 
 interface ArchiveState {
-  /** How many requests it has not answered. */
-  owed: number;
-  /** The last request it was asked. */
+  /** Number of pending requests. */
+  pending: number;
+  /** The last request sent to it. */
   last: UntimedRequest | undefined;
-  /** Whether the next answer may be to an earlier request. */
+  /** Whether the next response may belong to an earlier request. */
   isUnsure: boolean;
-  isAsleep: boolean;
-  /** How many requests there were when it last answered. */
+  isPaused: boolean;
+  /** Number of the latest request at its last response. */
   answeredAt: number;
 }
 
-/** An archive without any answer in this many requests before and after one was not asked. */
+/** An archive without a response in this many requests before and after one was not queried. */
 const WINDOW = 1000;
 
 /**
- * Which URI an archive's next answer is about, where only one was asked of it; and which archives
- * still owe an answer to a request.
+ * Matches the next response of an archive to a URI if only one request to it is pending; and tracks
+ * the archives whose response to a request is missing.
  *
- * The log does not say which archives a request goes to: it goes to all that are awake and that
- * answer anything within a thousand requests before and after.
+ * The log does not record which archives a request goes to: it goes to all that are not paused and
+ * that respond to any of the thousand requests before and after.
  */
-class OwedAnswers {
+class PendingResponses {
   readonly #archives = new Map<string, ArchiveState>();
   readonly #requests: UntimedRequest[] = [];
   readonly #close: (uri: string, open: OpenAnswers) => void;
-  #asked = 0;
-  /** How many of those that were asked are waited for no longer. */
+  #requestCount = 0;
+  /** Number of requests that are no longer pending. */
   #settled = 0;
   #last: UntimedRequest | undefined;
 
@@ -278,20 +279,20 @@ class OwedAnswers {
     this.#close = close;
   }
 
-  ask(uri: string): void {
-    this.#asked++;
+  addRequest(uri: string): void {
+    this.#requestCount++;
     const request = {
       uri,
-      number: this.#asked,
+      number: this.#requestCount,
       settled: new Set<string>(),
       failed: new Set<string>(),
     };
     this.#last = request;
     for (const [archive, state] of this.#archives) {
-      if (state.isAsleep) {
+      if (state.isPaused) {
         request.settled.add(archive);
       } else {
-        state.owed++;
+        state.pending++;
         state.last = request;
       }
     }
@@ -300,38 +301,38 @@ class OwedAnswers {
   }
 
   /**
-   * @param isAnswer false for a failure, after which nothing is known.
-   * @returns the URI that the answer is certain to be about, if there is one.
+   * @param isAnswer false for a failure.
+   * @returns the URI of the request, if it is unambiguous.
    */
-  answered(archive: string, isAnswer: boolean): string | undefined {
+  addResponse(archive: string, isAnswer: boolean): string | undefined {
     const state = this.#stateOf(archive);
-    const { owed } = state;
-    state.owed = Math.max(0, owed - 1);
-    state.answeredAt = this.#asked;
-    if (owed > 1) state.isUnsure = true;
-    const request = owed === 1 && !state.isUnsure ? state.last : undefined;
-    if (owed === 1) state.isUnsure = false;
+    const { pending } = state;
+    state.pending = Math.max(0, pending - 1);
+    state.answeredAt = this.#requestCount;
+    if (pending > 1) state.isUnsure = true;
+    const request = pending === 1 && !state.isUnsure ? state.last : undefined;
+    if (pending === 1) state.isUnsure = false;
     (isAnswer ? request?.settled : request?.failed)?.add(archive);
     return request?.uri;
   }
 
-  /** Waits for no more answers to what was asked until now. */
+  /** Stops waiting for responses to all requests so far. */
   settle(): void {
-    this.#settled = this.#asked;
+    this.#settled = this.#requestCount;
     for (const state of this.#archives.values()) {
-      state.owed = 0;
+      state.pending = 0;
       state.isUnsure = false;
     }
   }
 
-  sleep(archive: string): void {
-    this.#stateOf(archive).isAsleep = true;
+  pause(archive: string): void {
+    this.#stateOf(archive).isPaused = true;
   }
 
-  /** A request that came just before may have been asked of it or not. */
-  wake(archive: string): void {
+  /** The request just before may or may not have been sent to it. */
+  resume(archive: string): void {
     const state = this.#stateOf(archive);
-    state.isAsleep = false;
+    state.isPaused = false;
     state.isUnsure = true;
   }
 
@@ -342,13 +343,13 @@ class OwedAnswers {
   #stateOf(archive: string): ArchiveState {
     const known = this.#archives.get(archive);
     if (known !== undefined) return known;
-    // What is named for the first time was asked from the start, or the last pause, on.
+    // An archive seen for the first time got all requests since the start or the last pause.
     const state = {
-      owed: this.#asked - this.#settled,
+      pending: this.#requestCount - this.#settled,
       last: this.#last,
       isUnsure: false,
-      isAsleep: false,
-      answeredAt: this.#asked,
+      isPaused: false,
+      answeredAt: this.#requestCount,
     };
     this.#archives.set(archive, state);
     return state;

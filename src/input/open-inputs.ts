@@ -25,8 +25,8 @@ import { HEAD_BYTES } from "./stream-lines.ts";
 /**
  * Opens inputs and detects their formats by content: files, folders, and `-` for standard input.
  *
- * Reads the beginning of each. What a folder stands for, see {@link openFolder}. What may hold the same
- * captures twice is refused: a file that is named twice, or files of records and an index.
+ * Reads the beginning of each. For folders, see {@link openFolder}. Inputs that may count captures
+ * twice are rejected: a duplicate file, or files of records along with an index.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_USAGE
  */
@@ -37,12 +37,12 @@ export async function openInputs(
   if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
     throw new MementoMapError("MM_USAGE", "standard input can be read only once");
   }
-  const given: GivenInputs[] = [];
-  for (const path of paths) given.push({ path, inputs: await openPath(path, options) });
-  await refuseSameFiles(given);
-  const inputs = given.flatMap((one) => one.inputs);
-  refuseCompressedCopies(inputs);
-  refuseRecordsAndIndex(inputs);
+  const opened: OpenedPath[] = [];
+  for (const path of paths) opened.push({ path, inputs: await openPath(path, options) });
+  await rejectDuplicates(opened);
+  const inputs = opened.flatMap((one) => one.inputs);
+  rejectCompressedCopies(inputs);
+  rejectRecordsAndIndex(inputs);
   return joinMemgatorLogs(inputs, options);
 }
 
@@ -54,7 +54,7 @@ async function openPath(path: string, options: OpenOptions): Promise<IndexInput[
   return openFile(path, stats.size, options);
 }
 
-/** Readers of rarer formats are loaded when they are needed: a ZIP reader takes its time. */
+/** Readers of rarer formats are loaded on demand: loading the ZIP reader is slow. */
 async function openFile(path: string, size: number, options: OpenOptions): Promise<IndexInput[]> {
   const stored = await peek(fileChunks({ path, source: path }), HEAD_BYTES);
   await stored.close();
@@ -92,7 +92,7 @@ function startsZipNumIndex(head: Uint8Array): boolean {
   return looksLikeZipNumIndex(first.replace(/\r$/, ""));
 }
 
-/** What a folder is searched for. Files of different kinds tell of the same captures. */
+/** Files to look for in folders. Files of different kinds may hold the same captures. */
 const KINDS = {
   cluster: /\.idx(?:\.gz|\.zst)?$/,
   index: /\.(?:cdxj?|parquet)(?:\.gz|\.zst)?$/,
@@ -108,17 +108,17 @@ interface FoundFile {
 }
 
 /**
- * Opens what a folder holds: its ZipNum clusters, or its other index files, and its WARC, ARC and
- * WACZ files. Sub-folders are not looked into, except for those of a collection of pywb.
+ * Opens the inputs in a folder: its ZipNum clusters, or its other index files, and its WARC, ARC and
+ * WACZ files. Subfolders are ignored, except for those of a pywb collection.
  *
- * @throws MM_BAD_INPUT where there is nothing to read, or a cluster and another index, MM_IO
+ * @throws MM_BAD_INPUT for a folder without inputs, or with a cluster and another index; MM_IO
  */
 async function openFolder(folder: string, options: OpenOptions): Promise<IndexInput[]> {
   const read = await folderToRead(folder);
   const files = await indexFiles(read);
   const clusters = files.filter(({ kind }) => kind === "cluster");
   const inputs: IndexInput[] = [];
-  // The index of a cluster is known by its name.
+  // The index of a cluster is recognized by its name.
   for (const { path } of clusters) inputs.push(...(await openCluster(path, options)));
   const parts = new Set(inputs.map((input) => basename(input.source)));
   const others = files.filter(({ path, kind }) => kind !== "cluster" && !parts.has(basename(path)));
@@ -131,8 +131,8 @@ async function openFolder(folder: string, options: OpenOptions): Promise<IndexIn
 }
 
 /**
- * The folder whose files a folder stands for: of a collection of pywb, with its `indexes` and
- * `archive`, the one with the indexes; else itself.
+ * The folder to read files from: for a pywb collection, its `indexes` or else its `archive`; otherwise
+ * the folder itself.
  */
 export async function folderToRead(folder: string): Promise<string> {
   const names = await namesIn(folder);
@@ -145,11 +145,11 @@ export async function folderToRead(folder: string): Promise<string> {
 }
 
 /**
- * Refuses files of records beside other inputs, which may hold the same captures.
+ * Rejects files of records along with other inputs, which may hold the same captures.
  *
  * @throws MM_USAGE
  */
-function refuseRecordsAndIndex(inputs: readonly IndexInput[]): void {
+function rejectRecordsAndIndex(inputs: readonly IndexInput[]): void {
   const records = inputs.find((input) => holdsRecords(input) && !isInWacz(input));
   const other = inputs.find((input) => !holdsRecords(input) || isInWacz(input));
   if (records === undefined || other === undefined) return;
@@ -174,13 +174,13 @@ async function indexFiles(folder: string): Promise<readonly FoundFile[]> {
     const stats = await statsOf(path);
     if (stats.isDirectory()) continue;
     // A pipe or a device may never end, and has no size.
-    if (!stats.isFile()) throw badInput(path, "is not a file; give it by name if it is to be read");
+    if (!stats.isFile()) throw badInput(path, "not a regular file; pass its path to read it");
     found.push({ path, size: stats.size, kind });
   }
   if (found.length > 0) return found;
   throw badInput(
     folder,
-    "this folder holds no index: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file",
+    "no index in this folder: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file",
   );
 }
 
@@ -199,7 +199,7 @@ async function statsOf(path: string): Promise<Stats> {
 function ambiguity(one: string, other: string): string {
   return (
     `${quote(basename(one))} and ${quote(basename(other))} may hold the same captures, which would ` +
-    "count twice; name the files to read, or merge maps of them"
+    "be counted twice; pass only one of them, or merge separate maps"
   );
 }
 
@@ -207,20 +207,20 @@ function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What a path that was given stands for. */
-interface GivenInputs {
+/** A path argument and its inputs. */
+interface OpenedPath {
   readonly path: string;
   readonly inputs: readonly IndexInput[];
 }
 
 /**
- * Refuses a file that is given twice, by whatever name: its captures would count twice.
+ * Rejects a file that is passed twice, even under different names: its captures would count twice.
  *
  * @throws MM_USAGE
  */
-async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
+async function rejectDuplicates(opened: readonly OpenedPath[]): Promise<void> {
   const known = new Map<string, { readonly name: string; readonly at: number }>();
-  for (const [at, { path, inputs }] of given.entries()) {
+  for (const [at, { path, inputs }] of opened.entries()) {
     for (const name of new Set([path, ...inputs.map(({ source }) => source)])) {
       const file = await fileIdentity(name);
       if (file === undefined) continue;
@@ -229,8 +229,8 @@ async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
         throw new MementoMapError(
           "MM_USAGE",
           other.name === name
-            ? `${quote(name)} is given twice, and would count twice; name it once`
-            : `${quote(other.name)} and ${quote(name)} are the same file, which would count twice; name it once`,
+            ? `duplicate input ${quote(name)}: its captures would be counted twice`
+            : `${quote(other.name)} and ${quote(name)} are the same file, which would be counted twice; pass it once`,
         );
       }
       known.set(file, { name, at });
@@ -239,12 +239,12 @@ async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
 }
 
 /**
- * Refuses an index or a file of records beside its compressed copy, as `gzip -k` leaves it: captures
+ * Rejects an index or a file of records along with its compressed copy, as left by `gzip -k`: captures
  * would count twice.
  *
  * @throws MM_USAGE
  */
-function refuseCompressedCopies(inputs: readonly IndexInput[]): void {
+function rejectCompressedCopies(inputs: readonly IndexInput[]): void {
   const known = new Map<string, string>();
   for (const { source } of inputs) {
     if (!KINDS.index.test(source) && !KINDS.records.test(source)) continue;
@@ -253,24 +253,24 @@ function refuseCompressedCopies(inputs: readonly IndexInput[]): void {
     if (other !== undefined) {
       throw new MementoMapError(
         "MM_USAGE",
-        `${quote(other)} and ${quote(source)} look like one file, compressed and not, which would count twice; name one of them`,
+        `${quote(other)} and ${quote(source)} look like compressed and uncompressed copies of one file, which would be counted twice; pass one of them`,
       );
     }
     known.set(plain, source);
   }
 }
 
-/** What tells a file from others, whatever its name; undefined for what is not a file. */
+/** Identifies a file independently of its name; undefined for anything but regular files. */
 async function fileIdentity(path: string): Promise<string | undefined> {
   const options = { bigint: true } as const;
-  const asked = path === "-" ? promisify(fstat)(0, options) : stat(path, options);
-  const stats = await asked.catch(() => undefined);
+  const pending = path === "-" ? promisify(fstat)(0, options) : stat(path, options);
+  const stats = await pending.catch(() => undefined);
   return stats?.isFile() === true && stats.ino !== 0n ? `${stats.dev}:${stats.ino}` : undefined;
 }
 
 /**
- * Joins all MemGator logs into one input, because the same URI is asked for in many of them, and
- * its mementos must not be added up. Other inputs stay as they are.
+ * Joins all MemGator logs into one input, because the same URI may be requested in many of them, and
+ * its mementos must not be added up. Other inputs are unchanged.
  */
 function joinMemgatorLogs(inputs: readonly IndexInput[], options: OpenOptions): IndexInput[] {
   const logs = inputs.filter((input) => input.format.name === "memgator-log");
@@ -293,6 +293,6 @@ async function* concatenated(
 ): AsyncGenerator<StreamPart, void, undefined> {
   for (const path of paths) {
     yield* (await openCounted(path, options)).chunks;
-    yield Uint8Array.of(0x0a); // a log may lack its last line end
+    yield Uint8Array.of(0x0a); // the last line of a log may not be terminated
   }
 }

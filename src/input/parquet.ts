@@ -20,7 +20,7 @@ export async function openParquetInput(path: string, size: number): Promise<Inde
 
 type Columns = Partial<Record<keyof CaptureText, string>>;
 
-/** A Parquet index that is open. */
+/** An open Parquet index. */
 interface ParquetFile {
   readonly path: string;
   readonly buffer: AsyncBuffer;
@@ -31,22 +31,22 @@ interface ParquetFile {
 /**
  * Opens a Parquet file and finds its columns.
  *
- * @throws MM_USAGE where `hyparquet` is not installed, MM_BAD_INPUT where there is no column of
- * URIs or SURTs, MM_IO.
+ * @throws MM_USAGE if `hyparquet` is not installed, MM_BAD_INPUT if there is no column of URIs or
+ * SURTs, MM_IO.
  */
 export async function openParquet(path: string): Promise<ParquetFile> {
   const { asyncBufferFromFile } = await loadHyparquet();
-  const buffer = await withFaultsOf(path, async () => {
+  const buffer = await withErrorsOf(path, async () => {
     await stat(path);
     return asyncBufferFromFile(path);
   });
   return readFooter(buffer, path);
 }
 
-/** As {@link openParquet}, of a file that is open or in memory. */
+/** As {@link openParquet}, for a file that is open or in memory. */
 export async function readFooter(buffer: AsyncBuffer, path: string): Promise<ParquetFile> {
   const { parquetMetadataAsync } = await loadHyparquet();
-  const metadata = await withFaultsOf(path, () => parquetMetadataAsync(buffer));
+  const metadata = await withErrorsOf(path, () => parquetMetadataAsync(buffer));
   const names = metadata.schema.slice(1).map((element) => element.name);
   const columns: Columns = {};
   for (const field of Object.keys(MEMBER_NAMES) as (keyof CaptureText)[]) {
@@ -65,23 +65,23 @@ async function loadHyparquet(): Promise<
   typeof import("hyparquet") & typeof import("hyparquet-compressors")
 > {
   try {
-    // Each awaited on its own within the `try`: so bundlers know that it may be missing.
+    // Awaited separately within the `try`, so that bundlers treat each as optional.
     const hyparquet = await import("hyparquet");
     const compressors = await import("hyparquet-compressors");
     return { ...hyparquet, ...compressors };
   } catch (cause) {
     throw new MementoMapError(
       "MM_USAGE",
-      "reading Parquet needs two packages more: npm install hyparquet hyparquet-compressors",
+      "reading Parquet requires two optional packages: npm install hyparquet hyparquet-compressors",
       { cause },
     );
   }
 }
 
 /**
- * The ranges of rows that are stored together.
+ * The row ranges of the row groups.
  *
- * @throws MM_BAD_INPUT when the footer gives a number of rows that cannot be.
+ * @throws MM_BAD_INPUT when the footer has an impossible number of rows.
  */
 export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number }[] {
   let rowEnd = 0;
@@ -89,13 +89,13 @@ export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number
     const rowStart = rowEnd;
     rowEnd += Number(group.num_rows);
     if (!Number.isSafeInteger(rowEnd) || rowEnd < rowStart) {
-      throw unsound(file.path, new Error(`a group of ${String(group.num_rows)} rows`));
+      throw invalidFile(file.path, new Error(`a group of ${String(group.num_rows)} rows`));
     }
     return { rowStart, rowEnd };
   });
 }
 
-/** The captures of a range of rows, which should be a row group, as blocks of lines. Holds its columns. */
+/** The captures of a row range, normally a row group, as blocks of lines. Holds its columns. */
 export async function* parquetBlocks(
   { path, buffer: file, metadata, columns }: ParquetFile,
   rowStart: number,
@@ -104,7 +104,7 @@ export async function* parquetBlocks(
   const { parquetReadObjects, compressors } = await loadHyparquet();
   const names = Object.values(columns);
   const options = { file, metadata, compressors, columns: names, rowStart, rowEnd };
-  const rows = await withFaultsOf(path, () => parquetReadObjects(options));
+  const rows = await withErrorsOf(path, () => parquetReadObjects(options));
   yield* rowBlocks(rows.map((row) => rowLine(captureOf(row, columns))));
 }
 
@@ -128,17 +128,17 @@ function textOf(value: unknown): string {
   return typeof value === "number" || typeof value === "bigint" ? String(value) : "";
 }
 
-/** Does something with a file; what the library throws becomes MM_BAD_INPUT, and faults of the system MM_IO. */
-async function withFaultsOf<T>(path: string, use: () => Promise<T>): Promise<T> {
+/** Maps errors of the library to MM_BAD_INPUT, and system errors to MM_IO. */
+async function withErrorsOf<T>(path: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {
     throw error instanceof Error && !("code" in error)
-      ? unsound(path, error)
+      ? invalidFile(path, error)
       : ioError(error, path);
   }
 }
 
-function unsound(path: string, error: Error): MementoMapError {
-  return badInput(path, `not a sound Parquet file (${error.message})`, error);
+function invalidFile(path: string, error: Error): MementoMapError {
+  return badInput(path, `invalid Parquet file (${error.message})`, error);
 }

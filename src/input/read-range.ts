@@ -8,11 +8,11 @@ export const RANGE_READ_BYTES: number = 1 << 21;
 
 /**
  * The lines of a plain file that begin in a range, as chunks. A line belongs to the range it begins
- * in: so they begin behind the first line end at or after `start - 1`, and end with the line that
- * `end - 1` is in. A chunk is valid until the next is asked for.
+ * in: the first begins after the first line end at or after `start - 1`, and the last contains
+ * `end - 1`. A chunk is valid until the next one is requested.
  *
- * @param buffer of {@link RANGE_READ_BYTES}, in which the chunks are.
- * @throws MM_IO, also where the file has become shorter than the range says
+ * @param buffer of {@link RANGE_READ_BYTES}, which holds the chunks.
+ * @throws MM_IO, also when the file has become shorter than the range
  */
 export function* rangeChunks(
   { path, start, end }: RangeTask,

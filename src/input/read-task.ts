@@ -7,13 +7,13 @@ import type { RowReader } from "./row-reader.ts";
 
 export interface TaskReaderOptions {
   readonly maxLineBytes: number;
-  /** Skip what is damaged, and note it; an error otherwise. */
+  /** Skip and record damaged data; an error otherwise. */
   readonly skipBad?: boolean | undefined;
 }
 
 type Lines = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Hands the lines of parts of inputs to a reader, whatever kind they are. */
+/** Passes the lines of tasks of any kind to a reader. */
 export class TaskReader {
   readonly #reader: RowReader;
   readonly #options: TaskReaderOptions;
@@ -47,7 +47,7 @@ export class TaskReader {
   }
 }
 
-/** Reads a whole file, or a slice of it, decompressed. Loads what it needs for that: every thread would have to otherwise. */
+/** Reads a whole file, or a slice of it, decompressed. Loads modules on demand, not in every thread. */
 async function* fileLines(
   task: FileTask,
   maxLineBytes: number,
@@ -60,7 +60,7 @@ async function* fileLines(
   yield* linesOf(parts, format, { source, maxLineBytes, archive, damage });
 }
 
-/** @throws MM_IO, MM_BAD_INPUT; MM_USAGE where the reader for Parquet is not installed. */
+/** @throws MM_IO, MM_BAD_INPUT; MM_USAGE if the Parquet reader is not installed. */
 async function* parquetLines({
   path,
   rowStart,

@@ -4,10 +4,10 @@ import { ByteCursor, type Stop } from "./byte-cursor.ts";
 import { addDamage, type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 import { type CaptureText, rowLine, type RowSourceOptions } from "./rows.ts";
 
-/** Longer than any header of a record that is one; a URI may have megabytes, its archive has not. */
+/** Limit on record headers. URIs of megabytes exist, but not in archives. */
 export const MAX_HEADER_BYTES: number = 1 << 20;
 
-/** Where a record is, for errors. */
+/** The position of a record, for errors. */
 export interface RecordPlace {
   /** Counted from 1. */
   readonly number: number;
@@ -16,25 +16,25 @@ export interface RecordPlace {
   readonly source: string;
 }
 
-/** What comes next in a file: the capture of a record, or something else. */
+/** The next item of a file: the capture of a record, or something else. */
 type Found = CaptureText | "broken" | "blank" | "end";
 
-/** How the records of a file are read. */
+/** How to read the records of a file. */
 export interface RecordFormat {
   /**
-   * Reads what comes next: a record, up to its end; a blank line between records; or the end of
-   * the file.
+   * Reads the next item: a record, up to its end; a blank line between records; or the end of the
+   * file.
    */
   readonly read: (cursor: ByteCursor, place: RecordPlace) => Promise<Found>;
-  /** Whether a line begins a record, to find the next one behind one that is broken. */
+  /** Whether a line begins a record, to find the next one after a broken one. */
   readonly startsRecord: StartsRecord;
 }
 
 /**
- * Reads the records of a file, decompressed, as the lines of captures. Holds one chunk, and what `read`
- * holds. Where damage may be skipped, broken records are.
+ * Converts the records of a decompressed file to capture lines. Holds one chunk, and the memory of
+ * `read`. Skips broken records if damage may be skipped.
  *
- * @throws what `read` throws; errors of the stream itself name the record.
+ * @throws errors of `read`; errors of the stream itself name the record.
  */
 export async function* recordRows(
   parts: AsyncIterable<StreamPart>,
@@ -54,30 +54,30 @@ export async function* recordRows(
       if (found !== "broken") yield rowLine(found);
     }
   } catch (error) {
-    throw explained(error, number, damage === undefined);
+    throw withContext(error, number, damage === undefined);
   } finally {
     await cursor.close();
   }
 }
 
-/** Reads as `read` does, and skips broken records. */
+/** As `read`, but skips broken records. */
 function skippingBroken({ read, startsRecord }: RecordFormat, damage: DamageLog): typeof read {
   return async (cursor, place) => {
-    cursor.keep();
+    cursor.mark();
     try {
       const found = await read(cursor, place);
       if (found === "blank") return found;
       if (found === "end") return await passStop(cursor, startsRecord);
       if (await isRecordEnd(cursor, startsRecord)) return found;
-      throw brokenRecord(place, "does not end where it says");
+      throw brokenRecord(place, "does not end at its stated length");
     } catch (error) {
       if (!(error instanceof BrokenRecord)) throw error;
-      // Who made a gap has noted it.
+      // A gap is recorded by the decompressor.
       if (cursor.stop === "gap") return "broken";
       if (cursor.stop === undefined) {
-        const isBack = cursor.back();
-        if (isBack) await cursor.readThrough(LF, MAX_HEADER_BYTES);
-        await seekRecord(cursor, startsRecord, !isBack);
+        const isRewound = cursor.rewind();
+        if (isRewound) await cursor.readThrough(LF, MAX_HEADER_BYTES);
+        await seekRecord(cursor, startsRecord, !isRewound);
       }
       const { source, start } = place;
       const bytes = cursor.offset - start;
@@ -91,7 +91,7 @@ async function passStop(cursor: ByteCursor, startsRecord: StartsRecord): Promise
   const { stop } = cursor;
   if (stop === undefined) return "end";
   cursor.passStop();
-  // What is missing may end within a record.
+  // The gap may end within a record.
   if (stop === "gap") await seekRecord(cursor, startsRecord, true);
   return "blank";
 }
@@ -99,7 +99,7 @@ async function passStop(cursor: ByteCursor, startsRecord: StartsRecord): Promise
 /**
  * Skips the rest of a record's body after `read` bytes.
  *
- * @throws MM_BAD_INPUT where the file ends before it.
+ * @throws MM_BAD_INPUT when the file ends before the body.
  */
 export async function skipBody(
   cursor: ByteCursor,
@@ -107,13 +107,13 @@ export async function skipBody(
   length: number,
   place: RecordPlace,
 ): Promise<void> {
-  const there = read + (await cursor.skip(length - read));
-  if (there < length) {
-    throw brokenRecord(place, `is cut short: ${there} of ${length} bytes are there`);
+  const found = read + (await cursor.skip(length - read));
+  if (found < length) {
+    throw brokenRecord(place, `is truncated: ${found} of ${length} bytes`);
   }
 }
 
-/** The length that a record states; undefined if it is not a number. */
+/** The stated length of a record; undefined if it is not a number. */
 export function statedLength(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
@@ -122,7 +122,7 @@ export function brokenRecord(place: RecordPlace, what: string): MementoMapError 
   return new BrokenRecord(place, what);
 }
 
-/** A fault of one record, and not of the stream that it is in. */
+/** An error in one record, rather than in its stream. */
 class BrokenRecord extends MementoMapError {
   constructor({ number, start, source }: RecordPlace, what: string) {
     super("MM_BAD_INPUT", `record ${number}, at byte ${start} of the decompressed file, ${what}`, {
@@ -131,28 +131,28 @@ class BrokenRecord extends MementoMapError {
   }
 }
 
-/** Says in which record a stream broke, for errors that do not know of records, and how to go on. */
-function explained(error: unknown, number: number, maySkip: boolean): unknown {
+/** Adds the record number to errors of the stream, and a hint. */
+function withContext(error: unknown, number: number, maySkip: boolean): unknown {
   if (!isMementoMapError(error)) return error;
   const { code, message, position } = error;
   const where = error instanceof BrokenRecord ? "" : `record ${number}: `;
-  const hint = maySkip && code === "MM_BAD_INPUT" ? "; --skip-bad reads what is whole" : "";
+  const hint = maySkip && code === "MM_BAD_INPUT" ? "; use --skip-bad to skip damaged records" : "";
   return new MementoMapError(code, `${where}${message}${hint}`, { position, cause: error });
 }
 
-/** Whether a line begins a record, and could hardly be in one. */
+/** Whether a line begins a record, and is unlikely to occur within one. */
 type StartsRecord = (line: string, isAfterBlank: boolean) => boolean;
 
-/** Longer than any line with which a record begins. */
+/** Longer than the first line of any record. */
 const MAX_LINE_BYTES = 1 << 16;
-/** Takes any bytes: most of what is searched is not text. */
+/** Decodes any bytes: most of the searched data is not text. */
 const decoder = new TextDecoder("latin1");
 
 /**
  * Skips to the next line that begins a record, to a stop, or to the end of the stream. Lines of a
- * body that look like the beginning of a record are taken for one.
+ * body that look like the beginning of a record are treated as one.
  *
- * @param afterBlank whether the line that comes first stands behind a blank one.
+ * @param afterBlank whether the first line follows a blank one.
  */
 async function seekRecord(
   cursor: ByteCursor,
@@ -184,8 +184,8 @@ async function isRecordEnd(cursor: ByteCursor, startsRecord: StartsRecord): Prom
 }
 
 /**
- * Adds stops at gaps, and where a gzip member begins with a record. Archives write each record as a member, so such a
- * record is found even if the one before it is broken or states a false length.
+ * Adds stops at gaps, and where a gzip member begins with a record. Archives write each record as a
+ * member, so such a record is found even if the previous one is broken or states a wrong length.
  */
 async function* withStops(
   parts: AsyncIterable<StreamPart>,

@@ -1,17 +1,24 @@
 import { NextByte, isDigit, QUESTION, TAB, ZERO } from "../bytes/bytes.ts";
 import type { DamageLog, StreamPart } from "../bytes/damage.ts";
-import { type Capture, dateEnd, judgeRow, type LineReader, ROW, type RowKind } from "./capture.ts";
+import {
+  type Capture,
+  dateEnd,
+  classifyRow,
+  type LineReader,
+  ROW,
+  type RowKind,
+} from "./capture.ts";
 
 /*
- * Captures as lines, for inputs that have no lines of their own, such as WARC and Parquet:
+ * Captures as lines, for inputs that are not line-based, such as WARC and Parquet:
  *
  *     URI TAB datetime TAB media type TAB status TAB key [TAB count]
  *
- * A column is `-` where the value is not known, and empty where the input never says it. A `?` stands
- * for a line that shows nothing; any other text is a bad line.
+ * A column is `-` where the value is unknown, and empty where the format does not have it. A `?` is an
+ * unproven line; any other text is a bad line.
  */
 
-/** What an input says of a capture: empty where it is unknown, undefined where it never says it. */
+/** The fields of a capture: empty where unknown, undefined where the format does not have them. */
 export interface CaptureText {
   readonly uri?: string | undefined;
   readonly date?: string | undefined;
@@ -21,8 +28,8 @@ export interface CaptureText {
 }
 
 /**
- * What it is called in JSON (pywb, Internet Archive, InterPlanetary Wayback) and in Parquet (Common
- * Crawl, End of Term).
+ * Field names in JSON (pywb, Internet Archive, InterPlanetary Wayback) and in Parquet (Common Crawl,
+ * End of Term).
  */
 export const MEMBER_NAMES = {
   key: ["urlkey", "url_surtkey", "surt_url"],
@@ -32,7 +39,7 @@ export const MEMBER_NAMES = {
   status: ["status", "statuscode", "status_code", "fetch_status"],
 } as const satisfies Record<keyof CaptureText, readonly string[]>;
 
-/** The line of something that shows no capture. */
+/** A line without evidence of a capture. */
 export const UNPROVEN_LINE = "?";
 
 /** The line of a capture, or of `count` captures. */
@@ -43,12 +50,12 @@ export function rowLine({ uri, date, mime, status, key }: CaptureText, count?: n
   return count === undefined ? columns.join("\t") : `${columns.join("\t")}\t${count}`;
 }
 
-/** A text without what would end a line or a column. */
+/** Percent-encodes the characters that would end a line or a column. */
 export function plainLine(text: string): string {
   return /[\t\n\r]/.test(text) ? text.replaceAll(/[\t\n\r]/g, encodeURIComponent) : text;
 }
 
-/** Writes the captures in a stream, decompressed, as lines. */
+/** Converts the captures of a decompressed stream to lines. */
 export type RowSource = (
   parts: AsyncIterable<StreamPart>,
   options: RowSourceOptions,
@@ -59,17 +66,17 @@ export interface RowSourceOptions {
   readonly source: string;
   readonly maxLineBytes: number;
   /**
-   * Which archive to take from inputs that name several, logs and TimeMaps of aggregators: of the
-   * latter, mementos whose address has this in its host or path.
+   * The archive to read from logs and TimeMaps of aggregators, which name several; in TimeMaps,
+   * mementos whose address contains this in its host or path.
    */
   readonly archive?: string | undefined;
-  /** Set to skip what is damaged, and to note it here. */
+  /** Set to skip damaged data and record it here. */
   readonly damage?: DamageLog | undefined;
 }
 
 const BLOCK_CHARACTERS = 1 << 16;
 
-/** Joins lines to blocks of bytes. */
+/** Joins lines into blocks of bytes. */
 export async function* rowBlocks(
   lines: AsyncIterable<string> | Iterable<string>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -86,7 +93,7 @@ export async function* rowBlocks(
 
 const COLUMNS = 5;
 
-/** Reads what {@link rowLine} writes. */
+/** Reads the lines that {@link rowLine} writes. */
 export class RowLineReader implements LineReader {
   readonly #tabs = new NextByte(TAB);
   readonly #starts = new Int32Array(COLUMNS + 1);
@@ -118,7 +125,7 @@ export class RowLineReader implements LineReader {
       return capture.reject("expected a capture, with a URI or its key and a datetime");
     }
     if (columns > COLUMNS) capture.count = decimal(bytes, starts[COLUMNS], ends[COLUMNS]);
-    return judgeRow(bytes, capture);
+    return classifyRow(bytes, capture);
   }
 }
 

@@ -5,12 +5,12 @@ import { type Peeked, peekParts } from "../bytes/peek.ts";
 import { type DetectedFormat, rowSource } from "./formats.ts";
 import { rowBlocks, type RowSourceOptions } from "./rows.ts";
 
-/** The first bytes of an index, from which its format is detected. */
+/** Number of first bytes used to detect the format of an index. */
 export const HEAD_BYTES: number = 1 << 18;
 
 /**
- * The lines of a stream, decompressed, in blocks: its own, without what damage has left of a line, or
- * those that it is written as.
+ * The lines of a decompressed stream, in blocks: its own, without remains of damaged lines, or
+ * converted ones.
  */
 export async function* linesOf(
   parts: AsyncIterable<StreamPart>,
@@ -30,8 +30,8 @@ export async function* linesOf(
 }
 
 /**
- * Looks at the first bytes of a stream, up to the first gap and the last whole line before it,
- * without taking them away. Holds what was looked at.
+ * Peeks at the first bytes of a stream, up to the last whole line before the first gap, without
+ * consuming them. Holds those bytes.
  */
 export async function peekHead<Part extends StreamPart>(
   stream: AsyncIterable<Part>,

@@ -9,13 +9,13 @@ import { rowLine, type RowSource } from "./rows.ts";
 import { unbroken } from "../bytes/damage.ts";
 
 /**
- * Reads TimeMaps, in link format (RFC 7089), JSON or CDXJ as MemGator writes them: a line for
- * each memento, with the original URI.
+ * Reads TimeMaps in link format (RFC 7089), or in MemGator's JSON or CDXJ: one line per memento, with
+ * the original URI.
  *
  * Holds all mementos of the TimeMap, because its original may come last.
  *
- * @throws MM_BAD_INPUT where there is no original, or there are two, or something is not a memento;
- *   MM_LIMIT for more than 5 million mementos.
+ * @throws MM_BAD_INPUT for no original, two originals, or anything that is not a memento; MM_LIMIT
+ *   for more than 5 million mementos.
  */
 export const timeMapRows: RowSource = async function* (parts, { source, archive }) {
   const { original, otherOriginal, mementos, faults, firstFault } = await readTimeMap(
@@ -29,13 +29,13 @@ export const timeMapRows: RowSource = async function* (parts, { source, archive 
     );
   }
   if (original === undefined) {
-    throw badInput(source, "the TimeMap does not say which original it is of");
+    throw badInput(source, "the TimeMap does not name its original");
   }
   if (otherOriginal !== undefined && surt(otherOriginal) !== surt(original)) {
     throw badInput(
       source,
-      `tells of two originals, ${quote(original)} and ${quote(otherOriginal)}; which mementos are ` +
-        "whose cannot be told: give each TimeMap as a file of its own",
+      `has two originals, ${quote(original)} and ${quote(otherOriginal)}, whose mementos cannot be ` +
+        "told apart; pass each TimeMap as a separate file",
     );
   }
   for (let i = 0; i < mementos.count; i++) {

@@ -5,7 +5,7 @@ import type { FileSlice, IndexInput, OpenOptions } from "./index-input.ts";
 import { openCompressed } from "./file-inputs.ts";
 import { openZipNum, type PartLocation } from "./zipnum.ts";
 
-/** Collections have some hundred. */
+/** Real collections have a few hundred. */
 const MAX_ENTRIES = 10_000;
 const STORED = 0;
 const DEFLATED = 8;
@@ -16,23 +16,23 @@ interface WaczEntry {
 }
 
 /**
- * Opens a WACZ file: by its ZipNum index if it has one, else by its plain index, else by the WARC
- * files in it. Nothing is unpacked.
+ * Opens a WACZ file: its ZipNum index if it has one, else its plain index, else its WARC files.
+ * Nothing is unpacked to disk.
  *
- * @throws MM_BAD_INPUT for a ZIP file that is damaged or holds none of these, MM_IO
+ * @throws MM_BAD_INPUT for a ZIP file that is damaged or has none of these, MM_IO
  */
 export async function openWacz(path: string, options: OpenOptions): Promise<IndexInput[]> {
   const entries = await waczEntries(path);
   const entryOptions: OpenOptions = { ...options, format: "auto" };
   const locate = (name: string = "index.cdx.gz"): Promise<PartLocation> => {
-    const wanted = `indexes/${name}`;
-    const entry = entries.find((candidate) => candidate.name === wanted);
+    const requested = `indexes/${name}`;
+    const entry = entries.find((candidate) => candidate.name === requested);
     if (entry === undefined || entry.slice.inflatedLength !== undefined) {
-      const what = `has no stored entry ${quote(wanted)}, which its index needs`;
+      const what = `the index refers to ${quote(requested)}, which is not an uncompressed entry of this file`;
       return Promise.reject(badInput(path, what));
     }
     const { offset, length } = entry.slice;
-    return Promise.resolve({ path, source: `${path}/${wanted}`, offset, size: length });
+    return Promise.resolve({ path, source: `${path}/${requested}`, offset, size: length });
   };
   const named = (pattern: RegExp): WaczEntry[] => entries.filter(({ name }) => pattern.test(name));
   const zipNum = named(/^indexes\/[^/]+\.idx(?:\.gz)?$/);
@@ -45,10 +45,7 @@ export async function openWacz(path: string, options: OpenOptions): Promise<Inde
   const lists = named(/^indexes\/[^/]+\.cdxj?(?:\.gz)?$/);
   const chosen = lists.length > 0 ? lists : named(/^archive\/.+\.warc(?:\.gz)?$/);
   if (chosen.length === 0) {
-    throw badInput(
-      path,
-      "holds no index in indexes/ and no WARC file in archive/; is it a WACZ file?",
-    );
+    throw badInput(path, "no index in indexes/ and no WARC file in archive/; is it a WACZ file?");
   }
   return Promise.all(
     chosen.map(({ name, slice }) =>
@@ -68,7 +65,7 @@ async function waczEntries(path: string): Promise<WaczEntry[]> {
         if (entries.length > MAX_ENTRIES) {
           throw badInput(
             path,
-            `holds more than ${MAX_ENTRIES} files; give its WARC files or its index`,
+            `more than ${MAX_ENTRIES} entries; unpack it, and pass its WARC files or its index`,
           );
         }
       }
@@ -77,7 +74,7 @@ async function waczEntries(path: string): Promise<WaczEntry[]> {
   } catch (error) {
     if (error instanceof Error && "code" in error) throw ioError(error, path);
     const what = error instanceof Error ? error.message : String(error);
-    throw badInput(path, `is not a sound ZIP file (${what})`, error);
+    throw badInput(path, `invalid ZIP file (${what})`, error);
   } finally {
     zip?.close();
   }
@@ -90,5 +87,5 @@ async function sliceOf(zip: ZipFile, entry: Entry, path: string): Promise<FileSl
   if (entry.compressionMethod === DEFLATED) {
     return { offset: fileDataStart, length, inflatedLength: entry.uncompressedSize };
   }
-  throw badInput(path, `has an entry compressed in a way we cannot read: ${quote(entry.fileName)}`);
+  throw badInput(path, `unsupported compression of the entry ${quote(entry.fileName)}`);
 }

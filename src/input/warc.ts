@@ -19,17 +19,17 @@ import { LF } from "../bytes/bytes.ts";
 import type { RowSource } from "./rows.ts";
 
 const VERSION_LINE = /^WARC\/\d+\.\d+$/;
-/** The record types that hold a capture. */
+/** The record types that count as captures. */
 const CAPTURE_TYPES: ReadonlySet<string> = new Set(["response", "resource", "revisit"]);
 
 /**
- * Reads the records of a WARC file, decompressed, as captures, one a record.
+ * Reads the records of a decompressed WARC file as captures, one per record.
  *
- * Responses, resources and revisits are captures; status and MIME type are those of the HTTP header,
- * and a revisit has the type `warc/revisit`. Any other record, such as a request, becomes a capture
- * whose URI says so: `metadata:request`. Payloads are skipped. Holds one chunk and one header.
+ * Responses, resources and revisits are captures; status and MIME type come from the HTTP header, and
+ * a revisit has the type `warc/revisit`. Any other record, such as a request, becomes a capture with
+ * a non-web URI: `metadata:request`. Payloads are skipped. Holds one chunk and one header.
  *
- * @throws MM_BAD_INPUT for broken records, which are skipped where damage may be, naming record and offset.
+ * @throws MM_BAD_INPUT for broken records unless damage is skipped, naming record and offset.
  */
 export const warcRows: RowSource = (parts, options) =>
   recordRows(parts, options, { read: readWarcRecord, startsRecord: startsWarcRecord });
@@ -45,12 +45,12 @@ const readWarcRecord: RecordFormat["read"] = async (cursor, place) => {
   if (!VERSION_LINE.test(record.firstLine)) {
     throw brokenRecord(place, `begins with ${quote(record.firstLine)}, not WARC/1.1`);
   }
-  if (!record.isWhole) throw brokenRecord(place, "has a header without an end");
+  if (!record.isWhole) throw brokenRecord(place, "has an unterminated header");
   const { fields } = record;
   const lengthText = fields.get("content-length") ?? "";
   const length = statedLength(lengthText);
   if (length === undefined) {
-    throw brokenRecord(place, `has no Content-Length that is a number, but ${quote(lengthText)}`);
+    throw brokenRecord(place, `has an invalid Content-Length: ${quote(lengthText)}`);
   }
   const type = fields.get("warc-type")?.toLowerCase() ?? "";
   const uri = fields.get("warc-target-uri")?.replace(/^<(.*)>$/s, "$1") ?? "";
@@ -70,7 +70,7 @@ const readWarcRecord: RecordFormat["read"] = async (cursor, place) => {
 };
 
 /*
- * An ARC file, which is what archives wrote before WARC:
+ * An ARC file, the predecessor of WARC:
  *
  *     filedesc://name.arc 0.0.0.0 19961001000000 text/plain 76
  *     1 0 InternetArchive
@@ -80,30 +80,30 @@ const readWarcRecord: RecordFormat["read"] = async (cursor, place) => {
  *     HTTP/1.0 200 OK
  *     …
  *
- * The lines behind `filedesc:` give the version and name the columns of the lines that begin
- * records; version 2 has more of them. In real files the length of the version block is often off
- * by one, and URIs and types have blanks in them.
+ * The lines after `filedesc:` state the version and the columns of the record lines; version 2 has
+ * more columns. In real files the length of the version block is often off by one, and URIs and types
+ * contain blanks.
  */
 
 const VERSION_1 = "URL IP-address Archive-date Content-type Archive-length";
 const VERSION_BLOCK = "filedesc://";
-/** How a record begins: a URI, then address and datetime, and a length at the end. */
+/** The first line of a record: a URI, then address and datetime, and a length at the end. */
 const RECORD_LINE: readonly RegExp[] = [
   /^[a-z][a-z\d+.-]*:/i,
   / (?:\d{1,3}\.){3}\d{1,3} (?:19|20)\d{10,12} /,
   / \d{1,15}$/,
 ];
-/** What archives wrote for responses without a type. */
+/** Placeholder for responses without a type. */
 const NO_TYPE = "no-type";
 
 /**
- * Reads the records of an ARC file, decompressed, as captures, one a record.
+ * Reads the records of a decompressed ARC file as captures, one per record.
  *
- * All records are captures except for version blocks and what is not of the web, such as `dns:`. Status
- * and MIME type are those of the HTTP header; where there is none, those of the record's first line.
- * Bodies are skipped. Holds one chunk and one header.
+ * All records are captures except for version blocks and non-web records such as `dns:`. Status and
+ * MIME type come from the HTTP header or, without one, from the first line of the record. Bodies are
+ * skipped. Holds one chunk and one header.
  *
- * @throws MM_BAD_INPUT for broken records, which are skipped where damage may be, naming record and offset.
+ * @throws MM_BAD_INPUT for broken records unless damage is skipped, naming record and offset.
  */
 export const arcRows: RowSource = (parts, options) => {
   let columns = arcColumns(VERSION_1);
@@ -130,28 +130,28 @@ export const arcRows: RowSource = (parts, options) => {
   return recordRows(parts, options, { read, startsRecord: startsArcRecord });
 };
 
-/** Strict, as a line of a body must not be taken for one. */
+/** Strict, so that lines of bodies do not match. */
 function startsArcRecord(line: string): boolean {
   return line.startsWith(VERSION_BLOCK) || RECORD_LINE.every((part) => part.test(line));
 }
 
-/** Reads a line; undefined at the end of the file. */
+/** Reads a line, or undefined at the end of the file. */
 async function readLine(cursor: ByteCursor, place: RecordPlace): Promise<string | undefined> {
   const bytes = await cursor.readThrough(LF, MAX_HEADER_BYTES);
   if (bytes.length === 0) return undefined;
-  if (bytes.at(-1) !== LF) throw brokenRecord(place, "has a header without an end");
+  if (bytes.at(-1) !== LF) throw brokenRecord(place, "has an unterminated header");
   return headerLine(bytes);
 }
 
-/** Reads the two lines that every version block has; returns the names of columns. */
+/** Reads the two lines of a version block; returns the column names. */
 async function readVersionBlock(cursor: ByteCursor, place: RecordPlace): Promise<string[]> {
   const version = await readLine(cursor, place);
   const names = await readLine(cursor, place);
   if (version === undefined || names === undefined) {
-    throw brokenRecord(place, "has a version block without an end");
+    throw brokenRecord(place, "has an unterminated version block");
   }
   const columns = arcColumns(names);
-  // A URI may have blanks only if it comes first, and the length must be found without the others.
+  // URIs with blanks require the URI to come first, and the length to come last.
   const isUsable = columns[0] === "url" && columns.at(-1) === "archive-length";
   if (isUsable && columns.includes("archive-date")) return columns;
   throw brokenRecord(
@@ -164,7 +164,7 @@ function arcColumns(names: string): string[] {
   return names.trim().toLowerCase().split(/\s+/);
 }
 
-/** What the first line of a record says; an empty text stands for nothing. */
+/** The first line of a record; absent values are empty. */
 interface RecordLine {
   readonly uri: string;
   readonly date: string;
@@ -182,7 +182,7 @@ function parseRecord(line: string, columns: readonly string[], place: RecordPlac
   const lengthText = words.at(-1) ?? "";
   const length = statedLength(lengthText);
   if (length === undefined) {
-    throw brokenRecord(place, `has no Archive-length that is a number, but ${quote(lengthText)}`);
+    throw brokenRecord(place, `has an invalid Archive-length: ${quote(lengthText)}`);
   }
   const shift = blanksInUri(words, columns.indexOf("archive-date"), extra);
   const column = (name: string): string => {
@@ -198,7 +198,7 @@ function parseRecord(line: string, columns: readonly string[], place: RecordPlac
   };
 }
 
-/** How many of the blanks too many are in the URI, and not behind the datetime. */
+/** How many of the surplus blanks are in the URI rather than after the datetime. */
 function blanksInUri(words: readonly string[], date: number, extra: number): number {
   for (let blanks = extra; blanks > 0; blanks--) {
     if (/^(?:19|20)\d{10,16}$/.test(words[date + blanks])) return blanks;

@@ -11,19 +11,19 @@ import type { FileTask, IndexInput, OpenOptions, Part } from "./index-input.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { ZIPNUM_JSON_LINE, ZIPNUM_META, ZIPNUM_TAB_LINE } from "./line-kind.ts";
 
-/** Stored bytes of the blocks that are read in one go. */
+/** Stored bytes of the blocks in one task. */
 const TASK_BYTES = 1 << 20;
 
-/** Where a part of a cluster is: a file, or a stretch of one. */
+/** The location of a part of a cluster: a file, or a range of one. */
 export interface PartLocation {
   readonly path: string;
-  /** What to call it in errors. */
+  /** Name for errors. */
   readonly source: string;
   readonly offset: number;
   readonly size: number;
 }
 
-/** Finds the file of a part by the name that the index has for it. */
+/** Finds the file of a part by its name in the index. */
 type LocatePart = (name: string | undefined) => Promise<PartLocation>;
 
 interface ClusterPart {
@@ -32,13 +32,13 @@ interface ClusterPart {
 }
 
 /**
- * Opens a ZipNum cluster by its index (`.idx`): gzip members of some thousand lines, in one file or
- * several, which can be read in parallel.
+ * Opens a ZipNum cluster by its index (`.idx`): gzip members of a few thousand lines, in one or more
+ * files, which can be read in parallel.
  *
- * Every block must begin where the one before it ends, and the last must end with its file, which
- * may be cut off where damage is skipped. Holds the index.
+ * Every block must begin where the previous one ends, and the last must end with its file, which may
+ * be truncated if damage is skipped. Holds the index.
  *
- * @throws MM_BAD_INPUT where index and data disagree, MM_BAD_LINE, MM_IO
+ * @throws MM_BAD_INPUT when index and data do not match, MM_BAD_LINE, MM_IO
  */
 export async function openZipNum(
   index: Pick<FileTask, "path" | "source" | "slice">,
@@ -57,9 +57,9 @@ export async function openZipNum(
 }
 
 /**
- * The files that a ZipNum index names as parts of its cluster. Reads and holds the index.
+ * The files of a ZipNum cluster, from its index. Reads and holds the index.
  *
- * @throws MM_BAD_LINE when it is not such an index; MM_IO
+ * @throws MM_BAD_LINE when it is not a ZipNum index; MM_IO
  */
 export async function zipNumParts(path: string): Promise<string[]> {
   const parts = await readIndex({ path, source: path }, await locateBeside(path));
@@ -100,33 +100,33 @@ function checkBlocks(
     if (offset !== expected) {
       throw badInput(
         index,
-        `the index does not fit the data: the block of ${quote(firstKey)} begins at ${offset} ` +
-          `of ${location.source}, and the one before it ends at ${expected}; make the index again`,
+        `the index does not match the data: the block of ${quote(firstKey)} begins at ${offset} ` +
+          `of ${location.source}, but the previous one ends at ${expected}; rebuild the index`,
       );
     }
     expected = offset + length;
   }
   const end = location.offset + location.size;
   if (damage !== undefined && expected > end) {
-    // The file was cut off.
+    // The file is truncated.
     const lost = blocks.findIndex(({ offset, length }) => offset + length > end);
     const [{ offset }] = blocks.splice(lost);
     addDamage(damage, {
       source: location.source,
       offset,
       bytes: end - offset,
-      message: `the file ends within the block at byte ${offset}, and the index has blocks behind it`,
+      message: `the file is truncated in the block at byte ${offset}; the index has more`,
     });
   } else if (expected !== end) {
     throw badInput(
       index,
-      `the index does not fit the data: it describes ${expected - location.offset} bytes of ` +
-        `${location.source}, which has ${location.size}; make the index again`,
+      `the index does not match the data: it describes ${expected - location.offset} bytes of ` +
+        `${location.source}, which has ${location.size}; rebuild the index`,
     );
   }
 }
 
-/** The format of the first block whose lines can be read. */
+/** The format of the first readable block. */
 async function partFormat(
   { location }: ClusterPart,
   { format, damage }: OpenOptions,
@@ -151,12 +151,12 @@ function* blockParts(
 }
 
 /**
- * Finds parts beside the index: by the `.loc` file that is named like the index or is the only one
- * in its folder, else by their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be. Where the
- * index names no part, it is the file that is named like the index.
+ * Finds parts next to the index: by the `.loc` file with the name of the index, or the only one in
+ * the folder; else by name, with `.cdx.gz`, `.cdxj.gz` or `.gz` appended if needed. If the index names
+ * no part, it is the file with the name of the index.
  *
- * Only files below the folder of the index are read, whatever it and the `.loc` file say: of other
- * paths, only the last part of the name counts.
+ * For security, only files below the folder of the index are read: of other paths in the index or the
+ * `.loc` file, only the last segment is used.
  */
 export async function locateBeside(indexPath: string): Promise<LocatePart> {
   const folder = dirname(indexPath);
@@ -178,7 +178,7 @@ export async function locateBeside(indexPath: string): Promise<LocatePart> {
     }
     throw new MementoMapError(
       "MM_IO",
-      `there is no file for its part ${quote(part)}; looked for ${[...listed, ...named.slice(0, 2)].join(", ")}`,
+      `no file found for part ${quote(part)}; tried ${[...listed, ...named.slice(0, 2)].join(", ")}`,
       { position: { source: indexPath } },
     );
   };
@@ -202,17 +202,17 @@ async function readLocations(folder: string, stem: string): Promise<Map<string, 
 
 /** A gzip member of a ZipNum cluster, as its index describes it. */
 interface ZipNumBlock {
-  /** How its first line begins: key and datetime. */
+  /** Key and datetime of its first line. */
   readonly firstKey: string;
-  /** The name of the file it is in; undefined where the index has one file only. */
+  /** The name of its file; undefined if the index has only one. */
   readonly part: string | undefined;
   readonly offset: number;
   readonly length: number;
 }
 
 /**
- * Reads a line of a ZipNum index: a block; or the file, that a `!meta` line names, of blocks that name
- * none; undefined for other headers and blank lines.
+ * Reads a line of a ZipNum index: a block; or, from a `!meta` line, the default file of blocks that
+ * name none; undefined for other headers and blank lines.
  *
  * @throws MM_BAD_LINE for any other line.
  */
@@ -253,7 +253,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Reads a `.loc` file: `part TAB path [TAB path…]` a line. */
+/** Reads a `.loc` file: lines of `part TAB path [TAB path…]`. */
 export function parseLocations(text: string): Map<string, string[]> {
   const locations = new Map<string, string[]>();
   for (const line of text.split(/\r?\n/)) {

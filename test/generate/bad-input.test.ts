@@ -50,7 +50,7 @@ describe("bad input", () => {
   const files: Record<string, (command: CommandName) => [string | Uint8Array, RegExp]> = {
     "a compressed file that is cut short": (command) => [
       gzipSync(GOOD[command]).subarray(0, -9),
-      /input: the compressed data is cut short; fetch or copy the file again \[MM_BAD_INPUT\]$/,
+      /input: the compressed data is truncated; fetch or copy the file again \[MM_BAD_INPUT\]$/,
     ],
     "a large compressed file that is cut short": (command) => {
       const rows = Array.from({ length: 200_000 }, (_, i) => `com,a)/${1e6 + i}`);
@@ -59,13 +59,13 @@ describe("bad input", () => {
         .join("");
       return [
         gzipSync(text).subarray(0, -1000),
-        /input: the compressed data is cut short.*\[MM_BAD_INPUT\]$/,
+        /input: the compressed data is truncated.*\[MM_BAD_INPUT\]$/,
       ];
     },
     "binary data": (command) => [
       Buffer.from("\u007fELF\u0002\u0001\u0001\0\0\0\0\0\0\n\0\0", "latin1"),
       command === "generate"
-        ? /input: this is binary data, not an index of lines.*\[MM_BAD_INPUT\]$/
+        ? /input: binary data is not an index.*\[MM_BAD_INPUT\]$/
         : /input:1: .*ELF.*\[MM_BAD_LINE\]$/,
     ],
     "a line of 10 MB": (command) => [
@@ -102,7 +102,7 @@ describe("bad input", () => {
     // A folder of indexes is an input; this one has none.
     const ofFolder =
       command === "generate"
-        ? "this folder holds no index: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file [MM_BAD_INPUT]"
+        ? "no index in this folder: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file [MM_BAD_INPUT]"
         : "is a directory; name a file [MM_IO]";
     for (const [path, message] of [
       [join(world.folder, "none"), "no such file or folder; check the path [MM_IO]"],
@@ -133,7 +133,7 @@ describe("bad input", () => {
     [
       "generate",
       "com,a)/ 2014 {}\n\ncom,a)/ yesterday {}\n",
-      ':3: expected a datetime of 4 to 17 digits behind the key: "com,a)/ yesterday {}"; --skip-bad skips and counts such lines [MM_BAD_LINE]',
+      ':3: expected a datetime of 4 to 17 digits after the key: "com,a)/ yesterday {}"; --skip-bad skips and counts such lines [MM_BAD_LINE]',
     ],
   ] as const)("%s: %j", async (command, content, message) => {
     const world = new World();

@@ -97,7 +97,7 @@ describe("generate on threads", () => {
       for (const name of ["good", "better"]) writeFileSync(join(folder, name), "com,a)/ 2014 {}\n");
       const argv = ["generate", "-q", "--threads", String(threads), "-o", join(folder, "map")];
       const fault =
-        'expected a datetime of 4 to 17 digits behind the key: "the first bad line"; --skip-bad skips and counts such lines [MM_BAD_LINE]\n';
+        'expected a datetime of 4 to 17 digits after the key: "the first bad line"; --skip-bad skips and counts such lines [MM_BAD_LINE]\n';
       expect(await run(argv, { stdin })).toMatchObject({
         code: 2,
         stdout: "",
@@ -129,7 +129,7 @@ describe("generate on threads", () => {
       code: 2,
       stdout: "",
       stderr:
-        "mementomap: a worker thread ended before its work was done; more --memory, fewer --threads or a higher limit of open files (ulimit -n) may help [MM_WORKER]\n",
+        "mementomap: a worker thread died; more --memory, fewer --threads or a higher limit on open files (ulimit -n) may help [MM_WORKER]\n",
     });
     expect(readdirSync(folder)).toEqual(["dying.cjs"]);
   });

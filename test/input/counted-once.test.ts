@@ -44,7 +44,7 @@ describe("a file of records and an index", () => {
     for (const inputs of [paths, paths.toReversed(), [folder]]) {
       const { code, stdout, stderr } = await generate(...inputs);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toMatch(/may hold the same captures, which would count twice/);
+      expect(stderr).toMatch(/may hold the same captures, which would be counted twice/);
     }
   });
 
@@ -84,7 +84,7 @@ describe("the same file", () => {
     const folder = folderWith({ "i.cdxj": CDXJ });
     const { code, stderr } = await generate(join(folder, "i.cdxj"), again(folder));
     expect(code).toBe(2);
-    expect(stderr).toMatch(/count twice; name it once \[MM_USAGE\]/);
+    expect(stderr).toMatch(/counted twice.* \[MM_USAGE\]/);
   });
 });
 
@@ -99,7 +99,7 @@ describe("a file and its compressed copy", () => {
     for (const paths of [[plain, compressed], [compressed, plain], [folder]]) {
       const { code, stdout, stderr } = await generate(...paths);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toMatch(/look like one file, compressed and not, which would count twice/);
+      expect(stderr).toMatch(/copies of one file, which would be counted twice/);
     }
     expect((await generate(compressed)).code).toBe(0);
   });
@@ -152,7 +152,7 @@ describe("a ZipNum cluster", () => {
     });
     expect(await generate(folder)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/the index does not fit the data/),
+      stderr: expect.stringMatching(/the index does not match the data/),
     });
   });
 });
@@ -163,7 +163,7 @@ describe("a damaged WARC file", () => {
   it("that is cut names --skip-bad", async () => {
     const { code, stderr } = await generate(join(folderWith({ "x.warc": CUT }), "x.warc"));
     expect(code).toBe(2);
-    expect(stderr).toMatch(/--skip-bad reads what is whole/);
+    expect(stderr).toMatch(/use --skip-bad to skip damaged records/);
   });
 
   it("makes no map if nothing can be read, unless that is insisted on", async () => {

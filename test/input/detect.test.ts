@@ -78,14 +78,14 @@ describe("detectFormat", () => {
     [
       "not an index at all\n",
       "auto",
-      'index:1: cannot read "not an index at all" as any format; --format names one',
+      'index:1: unknown format: "not an index at all"; specify one with --format',
     ],
-    ["\n!x\nwhat?\n", "auto", 'index:3: cannot read "what?" as any format; --format names one'],
-    ["com,a)/\n", "cdx", 'index:1: cannot read "com,a)/" as CDX'],
+    ["\n!x\nwhat?\n", "auto", 'index:3: unknown format: "what?"; specify one with --format'],
+    ["com,a)/\n", "cdx", 'index:1: not a line of CDX: "com,a)/"'],
     [
       "com,a)/ 20150101000000 {a b c d e f g h}\n",
       "cdx",
-      'index:1: cannot read "com,a)/ 20150101000000 {a b c d e f g h}" as CDX',
+      'index:1: not a line of CDX: "com,a)/ 20150101000000 {a b c d e f g h}"',
     ],
     [
       "\n CDX b k r V g\n",

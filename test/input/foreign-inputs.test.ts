@@ -80,7 +80,7 @@ describe("a map that is added to", () => {
   it.each([
     ["one page of two", PAGE, /page 2 of 2 is missing/],
     ["a line that is not a record", "com,a)/ 1\nx\n", /m\.ukvs:2: /],
-    ["damage", cut, /m\.ukvs: .*cut short/],
+    ["damage", cut, /m\.ukvs: .*truncated/],
   ])("loses no row to --skip-bad: %s", async (_what, map, message) => {
     const folder = folderWith({ "new.cdxj": CDXJ, "m.ukvs": map });
     for (const skip of ["", " --skip-bad"]) {

@@ -90,8 +90,8 @@ describe("a MemGator log as --misses", () => {
       expect(result.code).toBe(2);
       return result.stderr;
     };
-    expect(await run("two.log")).toMatch(/several archives, "ia" and "pt".*--archive/);
-    expect(await run("two.log", "--archive", "uk")).toMatch(/nothing about archive "uk"/);
+    expect(await run("two.log")).toMatch(/several archives, including "ia" and "pt".*--archive/);
+    expect(await run("two.log", "--archive", "uk")).toMatch(/no archive "uk"/);
     expect(await run("hits.log")).toMatch(/no miss of "ia".*\[MM_BAD_INPUT\]/);
   });
 });

@@ -149,8 +149,8 @@ describe("a map of MemGator logs", () => {
   });
 
   it.each([
-    [undefined, /several archives, "ia" and "loc"/],
-    ["pt", /nothing about archive "pt"; it tells of "ia", "loc"/],
+    [undefined, /several archives, including "ia" and "loc"/],
+    ["pt", /no archive "pt", only "ia", "loc"/],
   ])("wants to know which archive (%s)", async (archive, message) => {
     await expect(mapOf(archive)).rejects.toMatchObject({
       code: "MM_USAGE",
@@ -171,7 +171,7 @@ describe("a map of MemGator logs", () => {
     ];
     await expect(mapOf(undefined, lines.join("\n"))).rejects.toMatchObject({
       code: "MM_USAGE",
-      message: expect.stringMatching(/several archives, "loc" and "ia"/) as string,
+      message: expect.stringMatching(/several archives, including "loc" and "ia"/) as string,
     });
     expect(rowsOf((await mapOf("loc", lines.join("\n"))).bytes)).toEqual([]);
     expect(rowsOf((await mapOf("ia", lines.join("\n"))).bytes)).toEqual(["com,c)/ 3+"]);

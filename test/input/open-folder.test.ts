@@ -60,11 +60,11 @@ describe("a folder", () => {
   });
 
   it.each<[string, Files, RegExp]>([
-    ["no index", { "README.txt": "x" }, /this folder holds no index: no \.idx, /],
+    ["no index", { "README.txt": "x" }, /no index in this folder: no \.idx, /],
     [
       "a cluster and another index",
       { ...CLUSTER, "other.cdxj": LINES[0] },
-      /: "a\.idx" and "other\.cdxj" may hold the same captures, which would count twice; name /,
+      /: "a\.idx" and "other\.cdxj" may hold the same captures, which would be counted twice; pass /,
     ],
     [
       "WARC files and the index of them, as Wget leaves them",
@@ -90,7 +90,7 @@ describe("a folder", () => {
     execFileSync("mkfifo", [join(folder, "x.cdx")]);
     const { code, stderr } = await generate(folder);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/x\.cdx: is not a file; give it by name if it is to be read/);
+    expect(stderr).toMatch(/x\.cdx: not a regular file; pass its path to read it/);
   });
 });
 
@@ -116,7 +116,7 @@ describe("the parts of a cluster", () => {
     const folder = folderWith({ ...files, "hidden/x": part.data });
     const result = await generate(join(folder, "cluster/a.idx"));
     expect(result).toMatchObject({ code: 2, stdout: "" });
-    expect(result.stderr).toContain("there is no file for its part");
+    expect(result.stderr).toContain("no file found for part");
   });
 
   it("are read from folders below it", async () => {

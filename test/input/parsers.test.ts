@@ -71,7 +71,7 @@ describe("CdxReader", () => {
       "a header that changes the columns",
       CDX11,
       " CDX a b m s N",
-      "bad: the columns change here; read such files one by one",
+      "bad: this header changes the columns; split the file here",
     ],
     [
       "a row that begins with a blank",
@@ -145,10 +145,13 @@ describe("CdxjReader", () => {
   });
 
   it.each([
-    ["{broken", "the JSON block is broken"],
+    ["{broken", "the JSON block is malformed"],
     // The last line of a file that was cut.
-    ['{"url": "http://a.com/", "mime": "a/b", "status": "200", "le', "the JSON block has no end"],
-    ['{"url": "http://a.com/", "sta', "the JSON block is broken"],
+    [
+      '{"url": "http://a.com/", "mime": "a/b", "status": "200", "le',
+      "the JSON block is not closed",
+    ],
+    ['{"url": "http://a.com/", "sta', "the JSON block is malformed"],
   ])("rejects %s", (json, fault) => {
     expect(parsedRow(new CdxjReader(), line(json))).toBe(`bad: ${fault}`);
   });
@@ -204,11 +207,11 @@ describe("CdxjReader", () => {
     ["com,a)/\t2014\t{}", "capture key=com,a)/ date=2014"],
     ["com,a)/", "bad: expected a key, a blank and a datetime"],
     [" 2014 {}", "bad: expected a key, a blank and a datetime"],
-    ["com,a)/ ", "bad: expected a datetime of 4 to 17 digits behind the key"],
-    ["com,a)/ 201 {}", "bad: expected a datetime of 4 to 17 digits behind the key"],
-    ["com,a)/ 2014x {}", "bad: expected a datetime of 4 to 17 digits behind the key"],
-    ["com,a)/ 2014", "bad: expected a JSON block behind the datetime"],
-    ["com,a)/ 2014 x", "bad: expected a JSON block behind the datetime"],
+    ["com,a)/ ", "bad: expected a datetime of 4 to 17 digits after the key"],
+    ["com,a)/ 201 {}", "bad: expected a datetime of 4 to 17 digits after the key"],
+    ["com,a)/ 2014x {}", "bad: expected a datetime of 4 to 17 digits after the key"],
+    ["com,a)/ 2014", "bad: expected a JSON block after the datetime"],
+    ["com,a)/ 2014 x", "bad: expected a JSON block after the datetime"],
   ])("reads %j", (text, expected) => {
     expect(parsedRow(new CdxjReader(), text)).toBe(expected);
   });

@@ -118,8 +118,12 @@ const FORMATS = {
     counts: { lines: 7, nonWeb: 3, captures: 4, revisits: 1, keyedByColumn: 0 },
     page: (uri: string) => warcRecord({ type: "response", uri, http: OK, body: "x" }),
     faults: [
-      ["a record cut short", WARC_FILE.subarray(0, -8), /record 7, at byte \d+ .* cut short/],
-      ["a header cut short", WARC_FILE.subarray(0, 30), /record 1, at byte 0 .* without an end/],
+      ["a record cut short", WARC_FILE.subarray(0, -8), /record 7, at byte \d+ .* truncated/],
+      [
+        "a header cut short",
+        WARC_FILE.subarray(0, 30),
+        /record 1, at byte 0 .* unterminated header/,
+      ],
       [
         "something else between records",
         joined(WARC_FILE, "rubbish\r\n\r\n"),
@@ -128,7 +132,7 @@ const FORMATS = {
       [
         "a length that is none",
         joined(WARC_FILE.toString().replace(/Content-Length: \d+/, "Content-Length: x")),
-        /record 1, at byte 0 .* Content-Length that is a number, but "x"/,
+        /record 1, at byte 0 .* has an invalid Content-Length: "x"/,
       ],
     ],
   },
@@ -155,22 +159,22 @@ const FORMATS = {
       [
         "a record cut short",
         joined(versionBlock(), ARC_PAGE).subarray(0, -8),
-        /record 2, at byte 123 .* is cut short: 12 of 19 bytes are there/,
+        /record 2, at byte 123 .* is truncated: 12 of 19 bytes/,
       ],
       [
         "a first line cut short",
         joined(versionBlock(), "http://a.com/ 192.0"),
-        /record 2, at byte \d+ .* has a header without an end/,
+        /record 2, at byte \d+ .* has an unterminated header/,
       ],
       [
         "a first line without an end",
         joined(versionBlock(), "x".repeat(2 ** 21)),
-        /record 2, at byte \d+ .* has a header without an end/,
+        /record 2, at byte \d+ .* has an unterminated header/,
       ],
       [
         "a version block cut short",
         versionBlock().subarray(0, 66),
-        /record 1, at byte 0 .* has a version block without an end/,
+        /record 1, at byte 0 .* has an unterminated version block/,
       ],
       [
         "other columns than there should be",
@@ -185,7 +189,7 @@ const FORMATS = {
       [
         "a length that is none",
         joined(versionBlock(), "http://a.com/ 192.0.2.1 20060102030405 text/html -1\n"),
-        /record 2, at byte \d+ .* has no Archive-length that is a number, but "-1"/,
+        /record 2, at byte \d+ .* has an invalid Archive-length: "-1"/,
       ],
     ],
   },

@@ -79,7 +79,7 @@ describe("inputs that several threads read", () => {
     const result = await generate(2, [...parts(), path], "bad.ukvs");
     expect(result).toMatchObject({ code: 2, stdout: "" });
     expect(result.stderr).toMatch(
-      /cut\.cdxj\.gz: the compressed data is cut short.*\[MM_BAD_INPUT\]/,
+      /cut\.cdxj\.gz: the compressed data is truncated.*\[MM_BAD_INPUT\]/,
     );
     expect(readdirSync(scratch)).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.includes("bad"))).toEqual([]);

@@ -108,12 +108,12 @@ describe.skipIf(SPARK_HOME === undefined)("maps of Spark", () => {
 
     // What is there stays, and is not touched by a run that fails.
     const again = await session?.run("generate", ...inputs, "-o", "viewfs:///data/out/map");
-    expect(again?.told).toContain("is there already");
+    expect(again?.told).toContain("already exists");
     writeFileSync(at("mount/bad.cdxj"), `${readFileSync(at("big.cdxj"), "utf8")}not a line\n`);
     const [input, map] = ["viewfs:///data/mount/bad.cdxj", "viewfs:///data/bad"];
     const bad = await session?.run("generate", input, "-o", map, "--split-size", bytes(100_000));
     expect(bad?.told).toMatch(
-      /viewfs:\/data\/mount\/bad\.cdxj \(from byte \d+\):\d+: expected a datetime of 4 to 17 digits behind the key: "not a line"/,
+      /viewfs:\/data\/mount\/bad\.cdxj \(from byte \d+\):\d+: expected a datetime of 4 to 17 digits after the key: "not a line"/,
     );
     expect(bad?.status).toBe(2);
     expect(readdirSync(folder).filter((name) => /^_?bad(?!\.)/.test(name))).toEqual([]);

@@ -23,7 +23,7 @@ function threadOf(onRequest: string): Thread {
 const DIED = {
   code: "MM_WORKER",
   message:
-    "a worker thread ended before its work was done; more --memory, fewer --threads or a higher limit of open files (ulimit -n) may help",
+    "a worker thread died; more --memory, fewer --threads or a higher limit on open files (ulimit -n) may help",
 };
 
 describe("Thread", () => {

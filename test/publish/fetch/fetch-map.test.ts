@@ -322,7 +322,7 @@ describe("two that fetch into one file at once", () => {
     const { code, stderr } = await runCli(["fetch", "--direct", url, "-o", target]);
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/another run is using it; wait for it to finish.*\[MM_IO\]/),
+      stderr: expect.stringMatching(/in use by another run; wait for it to finish.*\[MM_IO\]/),
     });
     expect(requests).toHaveLength(1);
     finish();
