@@ -1,4 +1,4 @@
-/** Takes blocks of bytes; an `Output`, for example. */
+/** A destination for blocks of bytes, such as an `Output`. */
 export interface BlockSink {
   write(block: Uint8Array): void | Promise<void>;
 }
@@ -6,14 +6,14 @@ export interface BlockSink {
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Collects bytes into large blocks, for loops that write a line at a time without making strings.
+ * Collects bytes into large blocks, for loops that write one line at a time without creating strings.
  *
  * Call {@link reserve}, write into `bytes` from `length` on, and move `length`.
  */
 export class BlockWriter {
-  /** Where to write. Replaced by `reserve`, so do not keep it. */
+  /** The buffer to write to. `reserve` may replace it, so do not hold on to it. */
   bytes: Uint8Array = new Uint8Array(BLOCK_BYTES);
-  /** How much of `bytes` is taken. */
+  /** The number of bytes written to `bytes`. */
   length = 0;
   readonly #sink: BlockSink;
 
@@ -21,12 +21,12 @@ export class BlockWriter {
     this.#sink = sink;
   }
 
-  /** Makes room. Await the result: it is a promise only when a block was sent. */
+  /** Makes room. Await the result, which is a promise only if a block was written. */
   reserve(bytes: number): Promise<void> | undefined {
     return this.length + bytes <= this.bytes.length ? undefined : this.#makeRoom(bytes);
   }
 
-  /** Sends what is held back. Call it after the last line. */
+  /** Writes the buffered bytes. Call it after the last line. */
   async flush(): Promise<void> {
     if (this.length > 0) await this.#sink.write(this.bytes.subarray(0, this.length));
     this.length = 0;

@@ -3,13 +3,13 @@ import { interruptible, interruption } from "../interruption.ts";
 import { CR, joinBytes, LF } from "./bytes.ts";
 
 /**
- * Random access to the bytes of one map, wherever they are kept.
+ * Random access to the bytes of one map, wherever it is stored.
  *
- * Lookup, merge and split need nothing else, so a local file, a `Uint8Array` and a remote URL read
- * with `Range` requests are all the same to them.
+ * Lookup, merge and split need nothing else, so they work with a local file, a `Uint8Array`, or a
+ * remote URL read with `Range` requests.
  */
 export interface ByteSource {
-  /** What messages call it: a path, a URL, `stdin`. */
+  /** Name for messages: a path, a URL, `stdin`. */
   readonly name: string;
   /** The number of bytes; it does not change while the source is in use. */
   readonly size: number;
@@ -17,7 +17,7 @@ export interface ByteSource {
   read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Bytes already in memory as a source. Nothing is copied: reads are views of `bytes`. */
+/** Bytes in memory as a source. Nothing is copied: reads are views of `bytes`. */
 export class MemorySource implements ByteSource {
   readonly name: string;
   readonly size: number;
@@ -34,7 +34,7 @@ export class MemorySource implements ByteSource {
   }
 }
 
-/** How a range of a source is read through. */
+/** Options to read a range of a source in chunks. */
 export interface ChunkOptions {
   /** Where to start; default 0. */
   readonly start?: number;
@@ -66,7 +66,7 @@ export async function* sourceChunks(
 /**
  * Reads exactly `length` bytes.
  *
- * @throws MM_IO when the source gives fewer, which means that it changed while it was read;
+ * @throws MM_IO when the source returns fewer, which means that it changed while it was read;
  *   MM_INTERRUPTED.
  */
 export async function readWhole(
@@ -79,46 +79,46 @@ export async function readWhole(
   if (bytes.length === length) return bytes;
   throw new MementoMapError(
     "MM_IO",
-    `got ${bytes.length} of ${length} bytes at ${offset}; it may have changed while it was read, try again`,
+    `got ${bytes.length} of ${length} bytes at ${offset}; it may have changed while it was read: try again`,
     { position: { source: source.name } },
   );
 }
 
-/** One line of a source: `bytes[start, end)`, without its line end. The bytes may be kept. */
+/** One line of a source: `bytes[start, end)`, without its terminator. The bytes stay valid. */
 export interface SourceLine {
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly end: number;
-  /** Where in the source the following line starts; its size when there is none. */
+  /** The start of the next line in the source; the size of the source if there is none. */
   readonly next: number;
 }
 
-/** How a source is read at random. */
+/** Options for random access to lines. */
 export interface SourceLinesOptions {
-  /** Bytes per read; default 8 KiB, which suits local files. Remote sources want more. */
+  /** Bytes per read; default 8 KiB, which suits local files. Use more for remote sources. */
   readonly blockBytes?: number;
-  /** Blocks kept, the least recently used dropped first; default 256. */
+  /** Number of cached blocks, evicted in LRU order; default 256. */
   readonly maxBlocks?: number;
-  /** A longer line is refused; default 1 MiB. */
+  /** Limit on the length of a line; default 1 MiB. */
   readonly maxLineBytes?: number;
 }
 
 /**
- * The lines of a source, found by offset, without reading it whole.
+ * Lines of a source by offset, without reading it whole.
  *
- * Reads aligned blocks and keeps the last ones used, so that searches share the blocks near the
- * top of the search tree. Memory is `blockBytes * maxBlocks` plus the longest line.
+ * Reads aligned blocks and caches the most recently used ones, so that searches share the blocks near
+ * the top of the search tree. Memory is `blockBytes * maxBlocks` plus the longest line.
  */
 export class SourceLines {
   readonly source: ByteSource;
   readonly blockBytes: number;
   readonly #maxBlocks: number;
   readonly #maxLineBytes: number;
-  /** In order of use: a `Map` keeps the order of insertion. */
+  /** In order of use: a `Map` preserves insertion order. */
   readonly #blocks = new Map<number, Uint8Array>();
-  /** The block used last. */
+  /** The most recently used block. */
   #newest = -1;
-  /** Reads under way, so that searches at the same time share them. */
+  /** Pending reads, shared by concurrent searches. */
   readonly #reads = new Map<number, SharedRead<Uint8Array>>();
 
   constructor(source: ByteSource, options: SourceLinesOptions = {}) {
@@ -129,13 +129,13 @@ export class SourceLines {
   }
 
   /**
-   * Reads the line that starts at `offset`, which is a line start below the size.
+   * Reads the line at `offset`, which must be the start of a line.
    *
    * @throws MM_LIMIT when the line is longer than allowed.
    */
   async lineAt(offset: number, signal?: AbortSignal): Promise<SourceLine> {
     const index = Math.floor(offset / this.blockBytes);
-    const block = this.#kept(index) ?? (await this.#read(index, signal));
+    const block = this.#cached(index) ?? (await this.#read(index, signal));
     const start = offset - index * this.blockBytes;
     const newline = block.indexOf(LF, start);
     if (newline >= 0) return line(block, start, newline, offset + newline + 1 - start);
@@ -145,7 +145,7 @@ export class SourceLines {
     const next = await this.startAfter(offset, signal);
     const parts = [block.subarray(start)];
     for (let i = index + 1; i * this.blockBytes < next; i++) {
-      const part = this.#kept(i) ?? (await this.#read(i, signal));
+      const part = this.#cached(i) ?? (await this.#read(i, signal));
       parts.push(part.subarray(0, next - i * this.blockBytes));
     }
     const bytes = joinBytes(parts);
@@ -154,14 +154,14 @@ export class SourceLines {
   }
 
   /**
-   * The start of the first line behind the newline that is at or after `offset`; the size of the
-   * source when there is none.
+   * The start of the line after the first newline at or after `offset`; the size of the source if
+   * there is none.
    */
   async startAfter(offset: number, signal?: AbortSignal): Promise<number> {
     let index = Math.floor(offset / this.blockBytes);
     let from = offset - index * this.blockBytes;
     while (index * this.blockBytes < this.source.size) {
-      const block = this.#kept(index) ?? (await this.#read(index, signal));
+      const block = this.#cached(index) ?? (await this.#read(index, signal));
       const newline = block.indexOf(LF, from);
       if (newline >= 0) return index * this.blockBytes + newline + 1;
       index++;
@@ -176,9 +176,9 @@ export class SourceLines {
     return this.source.size;
   }
 
-  #kept(index: number): Uint8Array | undefined {
+  #cached(index: number): Uint8Array | undefined {
     const block = this.#blocks.get(index);
-    // A search asks for the same block several times in a row.
+    // A search reads the same block several times in a row.
     if (block === undefined || index === this.#newest) return block;
     this.#blocks.delete(index);
     this.#blocks.set(index, block);
@@ -186,7 +186,7 @@ export class SourceLines {
     return block;
   }
 
-  /** Searches at the same time share a read; the signal of one ends only its own wait. */
+  /** Concurrent searches share a read; the signal of one aborts only its own wait. */
   #read(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
     let read = this.#reads.get(index);
     if (read === undefined) {
@@ -218,25 +218,25 @@ function line(bytes: Uint8Array, start: number, newline: number, next: number): 
   return { bytes, start, end, next };
 }
 
-/** A read that several wait for. It is aborted when none of them waits any more. */
+/** A read with several waiters. It is aborted when the last of them leaves. */
 export class SharedRead<T> {
   readonly #result: Promise<T>;
   readonly #abort = new AbortController();
   readonly #forget: () => void;
   #waiting = 0;
 
-  /** @param forget called once nobody else may join: at the end, or when it is aborted. */
+  /** @param forget called when no more waiters may join: at the end, or when it is aborted. */
   constructor(read: (signal: AbortSignal) => Promise<T>, forget: () => void) {
     this.#forget = forget;
     this.#result = read(this.#abort.signal).finally(forget);
-    // Each of those who wait is told; there may be none left.
+    // Errors reach each waiter; there may be none left.
     this.#result.catch(() => undefined);
   }
 
   /**
-   * What is read.
+   * Waits for the result.
    *
-   * @throws what the read throws; MM_INTERRUPTED as soon as `signal` is aborted.
+   * @throws errors of the read; MM_INTERRUPTED as soon as `signal` is aborted.
    */
   wait(signal: AbortSignal | undefined): Promise<T> {
     this.#waiting += 1;

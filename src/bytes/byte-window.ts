@@ -1,22 +1,22 @@
-/** The bytes of a stream that are held: those behind what was let go. */
+/** A sliding window over the bytes of a stream. */
 export class ByteWindow {
   #bytes: Uint8Array = new Uint8Array(0);
-  /** What of `#bytes` is held. */
+  /** The range of `#bytes` in the window. */
   #from = 0;
   #to = 0;
   #start = 0;
 
-  /** The first offset that is held. */
+  /** The stream offset of the first byte in the window. */
   get start(): number {
     return this.#start;
   }
 
-  /** Behind the last byte that was added. */
+  /** The stream offset after the last byte added. */
   get end(): number {
     return this.#start + this.#to - this.#from;
   }
 
-  /** Adds a chunk, which is copied only where something is held. */
+  /** Adds a chunk, which is copied only if the window is not empty. */
   add(chunk: Uint8Array): void {
     const held = this.#bytes.subarray(this.#from, this.#to);
     if (held.length === 0) {
@@ -34,13 +34,13 @@ export class ByteWindow {
     this.#to += chunk.length;
   }
 
-  /** What is held from `from` on, up to `to` at most. */
+  /** The bytes from `from` on, up to `to` at most. */
   slice(from: number, to: number): Uint8Array {
     const first = this.#from - this.#start;
     return this.#bytes.subarray(from + first, Math.min(to + first, this.#to));
   }
 
-  /** Lets go of what comes before an offset. */
+  /** Drops the bytes before an offset. */
   dropBefore(offset: number): void {
     const count = Math.min(Math.max(0, offset - this.#start), this.#to - this.#from);
     this.#from += count;

@@ -1,6 +1,6 @@
 import { MementoMapError, badInput } from "../errors.ts";
 
-/** Byte values that the formats we read and write give a meaning to. */
+/** Byte values with a meaning in our formats. */
 export const TAB = 0x09;
 export const LF = 0x0a;
 export const CR = 0x0d;
@@ -38,7 +38,7 @@ export function hexValue(code: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** Whether a text stands at an offset, and ends at or before `end`. */
+/** Whether a text is at an offset, and ends at or before `end`. */
 export function standsAt(bytes: Uint8Array, at: number, end: number, text: Uint8Array): boolean {
   const { length } = text;
   if (at + length > end) return false;
@@ -46,14 +46,14 @@ export function standsAt(bytes: Uint8Array, at: number, end: number, text: Uint8
   return true;
 }
 
-/** The offset of the first byte from `from` on that is neither a blank nor a control character; or `end`. */
+/** The offset of the first byte from `from` on that is not a blank or control character, or `end`. */
 export function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && bytes[at] <= SPACE) at++;
   return at;
 }
 
-/** The same, for lists whose separators do not matter. */
+/** As {@link skipBlanks}, for lists with commas as separators. */
 export function skipBlanksAndCommas(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && (bytes[at] <= SPACE || bytes[at] === COMMA)) at++;
@@ -63,7 +63,7 @@ export function skipBlanksAndCommas(bytes: Uint8Array, from: number, end: number
 /**
  * Compares two byte ranges as unsigned bytes, the order of `LC_ALL=C sort`.
  *
- * Negative, zero or positive, as for `Array.prototype.sort`. A prefix comes before what it begins.
+ * Negative, zero or positive, as for `Array.prototype.sort`. A prefix comes before longer ranges.
  */
 export function compareRanges(
   a: Uint8Array,
@@ -108,7 +108,7 @@ export function commonPrefix(
 /**
  * The number of leading bytes that two ranges of the same bytes share, found four bytes at a time.
  *
- * For neighbours of a sorted file, which share most of their bytes.
+ * For neighbouring lines of a sorted file, which share most of their bytes.
  */
 export function commonPrefixWithin(
   view: DataView,
@@ -155,7 +155,7 @@ export function equalWithin(
 /** Below this, a plain loop beats the call to `TypedArray.prototype.set` on a fresh `subarray`. */
 const LOOP_LIMIT = 96;
 
-/** Copies `source[start, end)` into `target` at `at`; returns the offset behind the copy. */
+/** Copies `source[start, end)` into `target` at `at`; returns the offset after the copy. */
 export function copyRange(
   source: Uint8Array,
   start: number,
@@ -172,7 +172,7 @@ export function copyRange(
   return at + length;
 }
 
-/** The bytes themselves where they are that many, or else a larger copy of them. */
+/** The array itself if it has at least `length` bytes, or else a larger copy. */
 export function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   if (length <= bytes.length) return bytes;
   const larger = new Uint8Array(length * 2);
@@ -180,7 +180,7 @@ export function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8A
   return larger;
 }
 
-/** All parts, one after the other, in an array of their own. */
+/** Concatenates arrays into a new one. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;
@@ -192,8 +192,8 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
 }
 
 /**
- * Finds the next of one byte, for offsets that grow: what was found is kept, so that no byte is looked
- * at twice, however few there are.
+ * Finds the next occurrence of a byte for growing offsets. The last result is cached, so that no byte
+ * is searched twice, however rare the byte is.
  */
 export class NextByte {
   readonly #byte: number;
@@ -205,13 +205,13 @@ export class NextByte {
     this.#byte = byte;
   }
 
-  /** Says which bytes are searched next; in Node, those of a `Buffer` are searched much faster. */
+  /** Sets the bytes to search; in Node, a `Buffer` is much faster. */
   take(bytes: Uint8Array): void {
     this.#bytes = bytes;
     this.#found = -1;
   }
 
-  /** The offset of the first at or behind `from`; the length of all bytes for none. */
+  /** The offset of the first occurrence at or after `from`, or the length of the array. */
   from(from: number): number {
     if (from <= this.#found && from >= this.#from) return this.#found;
     const found = this.#bytes.indexOf(this.#byte, from);
@@ -223,7 +223,7 @@ export class NextByte {
 
 const CHUNK = 8192;
 
-/** The bytes of `source[start..end)` as a string with one char code for each. */
+/** The bytes of `source[start..end)` as a string with one char code per byte. */
 export function byteString(source: Uint8Array, start: number, end: number): string {
   let text = "";
   for (let i = start; i < end; i += CHUNK) {
@@ -232,7 +232,7 @@ export function byteString(source: Uint8Array, start: number, end: number): stri
   return text;
 }
 
-/** Writes a non-negative integer in decimal at `at`; returns the offset behind it. */
+/** Writes a non-negative integer in decimal at `at`; returns the offset after it. */
 export function writeDecimal(value: number, target: Uint8Array, at: number): number {
   if (value < 10) {
     target[at] = ZERO + value;
@@ -247,8 +247,7 @@ export function writeDecimal(value: number, target: Uint8Array, at: number): num
  * A 32-bit hash of a byte range, for hash tables in memory only: it may change between versions
  * and must never be written to a file.
  *
- * FNV-1a with a final mix: byte at a time is fast enough here, because keys are short, and needs
- * no alignment.
+ * FNV-1a with a final mix: one byte at a time is fast enough for short keys, and needs no alignment.
  */
 export function hashRange(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
@@ -259,7 +258,7 @@ export function hashRange(bytes: Uint8Array, start: number, end: number): number
   return hash >>> 0;
 }
 
-/** How many line feeds there are in `bytes`. */
+/** The number of line feeds in `bytes`. */
 export function countLines(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++;
@@ -267,8 +266,8 @@ export function countLines(bytes: Uint8Array): number {
 }
 
 /**
- * Whether all bytes are printable ASCII, tabs, and line ends LF or CRLF: text that needs no closer
- * look. False does not mean a fault: the bytes may be UTF-8.
+ * Whether all bytes are printable ASCII, tabs, and line ends LF or CRLF: text that needs no further
+ * checks. False is not an error: the bytes may be UTF-8.
  */
 export function isPlainText(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
@@ -279,27 +278,27 @@ export function isPlainText(bytes: Uint8Array, start: number, end: number): bool
   return true;
 }
 
-/** U+FEFF in UTF-8, with which some programs begin a text. It belongs to no line. */
+/** U+FEFF in UTF-8, which some programs write at the start of a text. It is not part of a line. */
 const MARK = [0xef, 0xbb, 0xbf] as const;
 export const MARK_BYTES: number = MARK.length;
 
-/** How many bytes the byte order mark takes with which a text begins: three, or none. */
+/** The length of the byte order mark at the start of a text: three bytes, or none. */
 export function markLength(text: Uint8Array): number {
   return MARK.every((byte, i) => text[i] === byte) ? MARK.length : 0;
 }
 
 /**
- * The first bytes of a packed map. As for PNG: a transfer that changes line ends, or clears the eighth
- * bit, damages them.
+ * The first bytes of a packed map. As in PNG, they detect transfers that change line ends or clear the
+ * eighth bit.
  */
 export const PACKED_MAGIC: Uint8Array = new TextEncoder().encode("\tMMP\r\n\u001a\n").with(0, 0x89);
 
-/** Whether bytes begin as a packed map does. */
+/** Whether a file that begins with these bytes is a packed map. */
 export function isPacked(start: Uint8Array): boolean {
   return standsAt(start, 0, start.length, PACKED_MAGIC);
 }
 
-/** The first and the last bytes of a run of keys, which `partition` writes: `MMR` as above. */
+/** The first and last bytes of a run of keys, as written by `partition`: `MMR` as above. */
 export const RUN_MAGIC: Uint8Array = PACKED_MAGIC.with(3, 0x52);
 
 /** Whether a file that begins with these bytes is a run of keys. */
@@ -307,23 +306,23 @@ export function isRun(start: Uint8Array): boolean {
   return standsAt(start, 0, start.length, RUN_MAGIC);
 }
 
-/** How every version of what an aggregator learnt begins; a digit follows. */
+/** The first bytes of learned state of an aggregator, of any version; a digit follows. */
 const LEARNT_MAGIC = new TextEncoder().encode("mmlearn");
 
-/** Whether a file that begins with these bytes is what an aggregator learnt, of any version. */
+/** Whether a file that begins with these bytes is learned state of an aggregator, of any version. */
 export function isLearnt(start: Uint8Array): boolean {
   return standsAt(start, 0, start.length, LEARNT_MAGIC);
 }
 
-/** How an input is compressed. */
+/** Compression of an input. */
 export type Compression = "gzip" | "zstd";
 
-/** Recognises gzip and zstd by the first four bytes; names and suffixes do not matter. */
+/** Recognizes gzip and zstd by the first four bytes; file names do not matter. */
 export function recognizeCompression(start: Uint8Array): Compression | undefined {
   const [a, b, c, d] = start;
   if (a === 0x1f && b === 0x8b) return "gzip";
   if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "zstd";
-  // A skippable frame, with which some writers start a zstd file.
+  // A skippable frame, which some writers put at the start of a zstd file.
   if (a !== undefined && a >> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18) return "zstd";
   return undefined;
 }
@@ -331,15 +330,15 @@ export function recognizeCompression(start: Uint8Array): Compression | undefined
 const ELEMENTS = "html|head|body|title|meta|link|script|style|h1|h2|p|div|center|table";
 const HTML = new RegExp(`^\\uFEFF?\\s*<(?:!doctype\\s|!--|\\?xml\\s|(?:${ELEMENTS})[\\s>])`, "i");
 
-/** Whether text begins like a page in HTML or XML: what servers send to people. */
+/** Whether text begins like an HTML or XML page. */
 export function looksLikeHtml(text: string): boolean {
   return HTML.test(text);
 }
 
-/** The error about a page in HTML that was given in the place of something else. */
+/** The error for an HTML page where something else was expected. */
 export function htmlInstead(wanted: string, source: string): MementoMapError {
   return badInput(
     source,
-    `this is an HTML page, not ${wanted}: perhaps a server sent an error or a login page`,
+    `this is an HTML page, not ${wanted}; it may be an error or login page of a server`,
   );
 }

@@ -1,21 +1,21 @@
 import { badInput } from "../errors.ts";
 
-/** A stretch of an input that could not be read, and was skipped. */
+/** An unreadable range of an input that was skipped. */
 export interface Damage {
   readonly source: string;
-  /** Where it begins: in the stored bytes, or for a record in the decompressed ones. */
+  /** Start offset, in the stored bytes, or for a record in the decompressed bytes. */
   readonly offset: number;
-  /** How many of those bytes were skipped. */
+  /** Number of bytes skipped. */
   readonly bytes: number;
-  /** What is wrong, and where. */
+  /** The error and its position. */
   readonly message: string;
 }
 
-/** What was skipped while reading; can be sent to another thread. */
+/** Damage skipped while reading; can be sent to another thread. */
 export interface DamageLog {
   places: number;
   bytes: number;
-  /** Lines that damage cut in two; they are bad lines. */
+  /** Lines cut by damage; they count as bad lines. */
   cutLines: number;
   /** The first few places. */
   readonly first: Damage[];
@@ -33,7 +33,7 @@ export function addDamage(log: DamageLog, damage: Damage): void {
   if (log.first.length < NAMED_PLACES) log.first.push(damage);
 }
 
-/** Adds what was skipped later, or further on, to `total`. */
+/** Adds later damage to `total`. */
 export function addDamageLog(total: DamageLog, later: DamageLog): void {
   total.places += later.places;
   total.bytes += later.bytes;
@@ -41,13 +41,13 @@ export function addDamageLog(total: DamageLog, later: DamageLog): void {
   total.first.push(...later.first.slice(0, NAMED_PLACES - total.first.length));
 }
 
-/** What is sound of a stream that may be damaged: chunks, and what happens between them. */
+/** A part of a stream that may be damaged: a chunk, or an event between chunks. */
 export type StreamPart = Uint8Array | StreamEvent;
 
 type StreamEvent =
   /** A gzip member begins. */
   | { readonly kind: "member" }
-  /** Bytes are missing: what follows does not go on with what came before. A member begins. */
+  /** Bytes are missing: the next chunk does not continue the previous one. A member begins. */
   | { readonly kind: "gap"; readonly damage: Damage };
 
 export function isChunk(part: object): part is Uint8Array {
@@ -55,7 +55,7 @@ export function isChunk(part: object): part is Uint8Array {
 }
 
 /**
- * A stream that must be whole, because what it holds makes no sense in part.
+ * The chunks of a stream whose format cannot be read in part.
  *
  * @throws MM_BAD_INPUT at a gap.
  */

@@ -1,11 +1,11 @@
 import { joinBytes } from "./bytes.ts";
 
-/** Longer chunks stay as they are. */
+/** Longer chunks are not joined. */
 const SHORT = 4096;
 
 /**
- * Adds a chunk to those that are held. Short ones are joined with those before them that are no longer: a peer that
- * sends byte by byte would have a hundred times as much held otherwise.
+ * Appends a chunk to a list. Short chunks are joined with preceding ones that are not longer: otherwise
+ * a peer that sends byte by byte would make us hold a hundred times as much.
  *
  * No byte is copied more than a dozen times.
  */

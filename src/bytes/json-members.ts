@@ -15,15 +15,15 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Walks the members of a single-line JSON object without making strings.
+ * Iterates over the members of a single-line JSON object without creating strings.
  *
- * Only what index files need: names and scalar values as byte ranges, escapes left as they are,
- * nested values skipped. It does not validate JSON; it only refuses what it cannot walk.
+ * Limited to the needs of index files: names and scalar values as byte ranges, escapes unchanged,
+ * nested values skipped. It does not validate JSON; it only rejects input that it cannot parse.
  */
 export class JsonMembers {
   nameStart = 0;
   nameEnd = 0;
-  /** For a string, what is between the quotes; for other values, their text. */
+  /** For a string, the text between the quotes; for other values, their text. */
   valueStart = 0;
   valueEnd = 0;
   #bytes: Uint8Array = new Uint8Array(0);
@@ -31,12 +31,12 @@ export class JsonMembers {
   #at = 0;
   #end = 0;
 
-  /** The bytes that are being read. */
+  /** A view of the bytes. */
   get view(): DataView {
     return this.#view;
   }
 
-  /** Behind the current value; at the end of the object, where its brace is. */
+  /** The offset after the current value; at the end of the object, that of its brace. */
   get offset(): number {
     return this.#at;
   }
@@ -46,14 +46,14 @@ export class JsonMembers {
     return this.#bytes[this.valueStart - 1] === QUOTE;
   }
 
-  /** Whether the current value has no members of its own. */
+  /** Whether the current value is neither an object nor an array. */
   get isScalar(): boolean {
     if (this.isString) return true;
     const first = this.#bytes[this.valueStart];
     return first !== OPEN_BRACE && first !== OPEN_BRACKET;
   }
 
-  /** Starts on the object at `bytes[start, end)`; false if it does not begin with `{`. */
+  /** Starts at the object in `bytes[start, end)`; false if it does not begin with `{`. */
   open(bytes: Uint8Array, start: number, end: number): boolean {
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
@@ -112,9 +112,9 @@ export class JsonMembers {
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * The text of a JSON string whose inside is `bytes[start, end)`, without its escapes.
+ * Unescapes the JSON string with the content `bytes[start, end)`.
  *
- * What is not JSON is returned unchanged: a walk over members does not validate them.
+ * Invalid JSON is returned unchanged: iterating over members does not validate them.
  */
 export function unescapeJson(bytes: Uint8Array, start: number, end: number): string {
   const text = decoder.decode(bytes.subarray(start, end));
@@ -125,7 +125,7 @@ export function unescapeJson(bytes: Uint8Array, start: number, end: number): str
   }
 }
 
-/** The same as bytes. Only `\/`, which PHP writes in every URI, is read without making a string. */
+/** As {@link unescapeJson}, as bytes. Only `\/`, which PHP writes in every URI, needs no string. */
 export function unescapedBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const text = new Uint8Array(end - start);
   let to = 0;
@@ -141,7 +141,7 @@ export function unescapedBytes(bytes: Uint8Array, start: number, end: number): U
 const FOUR_QUOTES = 0x22222222;
 const FOUR_BACKSLASHES = 0x5c5c5c5c;
 
-/** The offset of the quote that ends a string, or -1. Looks at four bytes at a time. */
+/** The offset of the quote that ends a string, or -1. Checks four bytes at a time. */
 export function stringEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
   let at = from;
   for (;;) {
@@ -165,7 +165,7 @@ function hasZeroByte(four: number): boolean {
   return ((four - 0x01010101) & ~four & 0x80808080) !== 0;
 }
 
-/** The end of a value; -1 if what follows it is not before `end`, because only that ends a value. */
+/** The end of a value; -1 if no delimiter follows it before `end`. */
 export function valueEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
   let depth = 0;
   for (let at = from; at < end; at++) {

@@ -3,36 +3,36 @@ import { CR, joinBytes, LF } from "./bytes.ts";
 import { type DamageLog, isChunk, newDamageLog, type StreamPart } from "./damage.ts";
 import { holdChunk } from "./hold-chunk.ts";
 
-/** A line longer than this is an error, not a reason to use more memory. */
+/** Default limit on the length of a line, which bounds memory. */
 export const MAX_LINE_BYTES: number = 2 ** 20;
 
 export interface LineOptions {
-  /** Bytes of a line, without its end. Default `MAX_LINE_BYTES`. */
+  /** Limit on the length of a line, without its terminator. Default `MAX_LINE_BYTES`. */
   readonly maxLineBytes?: number;
   /** The name of the input, for errors. Default `input`. */
   readonly source?: string;
 }
 
 /**
- * Whole lines, as offsets into `bytes`. Valid until the next batch is asked for.
+ * Whole lines, as offsets into `bytes`. Valid until the next batch is requested.
  *
- * Line `i` is `bytes` from `starts[i]` to `ends[i]`, without LF or CRLF. Where it ended in CRLF,
+ * Line `i` is `bytes` from `starts[i]` to `ends[i]`, without LF or CRLF. If it ended in CRLF,
  * `bytes[ends[i]]` is the CR.
  */
 export interface LineBatch {
   readonly bytes: Uint8Array;
-  /** Where they begin in the input. */
+  /** Offset of `bytes` in the input. */
   readonly offset: number;
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
   readonly count: number;
   /** The number of the first line of the batch, counted from 1. */
   readonly firstLine: number;
-  /** False for the last line of an input that does not end in a newline, which is alone. */
+  /** False for an unterminated last line, which is a batch of its own. */
   readonly isTerminated: boolean;
 }
 
-/** How many bytes line `i` of a batch takes, its end included. */
+/** The length of line `i` of a batch, including its terminator. */
 export function lineBytes({ bytes, starts, ends, isTerminated }: LineBatch, i: number): number {
   const length = ends[i] - starts[i];
   const carriageReturn = bytes[ends[i]] === CR ? 1 : 0;
@@ -42,7 +42,7 @@ export function lineBytes({ bytes, starts, ends, isTerminated }: LineBatch, i: n
 const INITIAL_LINES = 1024;
 
 /**
- * Cuts chunks into lines, without copying except for lines that span chunks.
+ * Splits chunks into lines, without copying except for lines that span chunks.
  *
  * Holds one line and the offsets of one chunk; reads its input once.
  *
@@ -95,13 +95,13 @@ function lineTooLong(maxLineBytes: number, source: string, line?: number): Memen
 }
 
 /**
- * Regroups chunks so that each holds whole lines, with their ends; only the last line of all may
- * lack its end.
+ * Regroups chunks into whole lines, with their terminators; only the last line of the input may lack
+ * one.
  *
- * A chunk is mostly a part of the one it came from, and valid until the next is asked for. Holds
- * one chunk and the longest line.
+ * A chunk is usually a view of its source chunk, and valid until the next one is requested. Holds one
+ * chunk and the longest line.
  *
- * @param linesRead says how many lines the consumer has taken, to name the line that is too long.
+ * @param linesRead returns the number of lines consumed, to report the number of a too long line.
  * @throws MM_LIMIT for a line longer than `maxLineBytes` that spans chunks.
  */
 export async function* wholeLines(
@@ -121,23 +121,23 @@ export async function* wholeLines(
 }
 
 /**
- * As {@link wholeLines}, for readers that check lines themselves: of a line that is longer than
- * `maxLineBytes` and spans chunks, the beginning is given, and nothing behind it.
+ * As {@link wholeLines}, for readers that check line lengths themselves: output ends with the beginning
+ * of a line that is longer than `maxLineBytes` and spans chunks.
  *
- * What a gap leaves of a line is counted as cut. Behind a gap the first line is whole where all
- * members before the gap ended with a line, as in files that are written in blocks of lines; else it
- * is the end of a line that is lost.
+ * A line interrupted by a gap is counted as cut. The first line after a gap is treated as whole if all
+ * members before the gap ended with a whole line, as in files written in blocks of lines; otherwise it
+ * is the end of a lost line.
  */
 export async function* cutLines(
   parts: AsyncIterable<StreamPart> | Iterable<Uint8Array>,
   maxLineBytes: number,
   damage: DamageLog = newDamageLog(),
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  /** The beginning of a line whose end has not arrived; chunks may be reused, so copies. */
+  /** The beginning of an incomplete line; copied, because chunks may be reused. */
   const held: Uint8Array[] = [];
   let heldBytes = 0;
   let areMembersLines = true;
-  /** Whether the end of a lost line comes next. */
+  /** Whether the end of a lost line is next. */
   let isCut = false;
   for await (const part of parts) {
     if (!isChunk(part)) {
@@ -165,7 +165,7 @@ export async function* cutLines(
     if (rest.length === 0) continue;
     holdChunk(held, joinBytes([rest]));
     heldBytes += rest.length;
-    // One byte more than the limit may be the CR of a line end still to come.
+    // One byte over the limit may be the CR of a pending line end.
     if (heldBytes > maxLineBytes + 1) break;
   }
   if (heldBytes > 0) yield joinBytes(held);

@@ -2,14 +2,14 @@ import { joinBytes } from "./bytes.ts";
 
 /** The beginning of a stream, and the whole stream. */
 export interface Peeked<Part = Uint8Array> {
-  /** As many bytes as were asked for; fewer only where the stream has no more. */
+  /** The requested number of bytes; fewer only if the stream is shorter. */
   readonly head: Uint8Array;
   readonly chunks: AsyncIterable<Part>;
-  /** Lets go of a stream whose chunks were not asked for. */
+  /** Closes a stream whose chunks were not requested. */
   close(): Promise<void>;
 }
 
-/** Looks at the first bytes of a stream without taking them away. Holds what was looked at. */
+/** Peeks at the first bytes of a stream without consuming them. Holds those bytes. */
 export async function peek(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   length: number,
@@ -19,7 +19,7 @@ export async function peek(
   return { head: joinBytes(held).subarray(0, length), chunks: all, close };
 }
 
-/** Looks at the parts of a stream until there are enough, without taking them away. */
+/** Peeks at the parts of a stream until there are enough, without consuming them. */
 export async function peekParts<Part>(
   parts: AsyncIterable<Part> | Iterable<Part>,
   isEnough: (part: Part) => boolean,
@@ -31,8 +31,8 @@ export async function peekParts<Part>(
   const iterator = iterate(parts);
   const held: Part[] = [];
   for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-    // A chunk is valid until the next is asked for.
-    held.push(copied(next.value));
+    // A chunk is valid until the next one is requested.
+    held.push(copyOf(next.value));
     if (isEnough(next.value)) break;
   }
   const close = async (): Promise<void> => {
@@ -41,7 +41,7 @@ export async function peekParts<Part>(
   return { held, all: rejoined([...held], iterator), close };
 }
 
-function copied<Part>(part: Part): Part {
+function copyOf<Part>(part: Part): Part {
   return part instanceof Uint8Array ? (joinBytes([part]) as Part & Uint8Array) : part;
 }
 

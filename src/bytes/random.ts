@@ -2,7 +2,7 @@
  * A small seeded random number generator (sfc32): the same seed gives the same numbers everywhere.
  *
  * Not for secrets. Streams with different labels of one seed are independent, so that one part of a
- * sample can change without moving the others.
+ * sample can change without affecting the others.
  */
 export class Random {
   #a: number;
@@ -46,7 +46,7 @@ export class Random {
     return this.real() < probability;
   }
 
-  /** One of the values (there must be one), each as likely as the others. */
+  /** One of the values (there must be one), uniformly distributed. */
   pick<T>(values: readonly T[]): T {
     return values[this.below(values.length)];
   }

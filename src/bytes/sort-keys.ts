@@ -6,8 +6,8 @@ const INSERTION_LIMIT = 12;
  *
  * Key `id` is `arena[starts[id], starts[id + 1])` and must not contain a zero byte. This is a
  * caching multikey quicksort (Bentley & Sedgewick; Ng & Kakehi): it compares four bytes at a time
- * and never looks again at a prefix that a group of keys is known to share, which suits SURTs,
- * whose prefixes are long. Holds four bytes per id besides the ids.
+ * and skips prefixes that a group of keys is known to share, which suits SURTs with their long
+ * prefixes. Holds four bytes per id in addition to the ids.
  */
 export function sortKeys(ids: Uint32Array, arena: Uint8Array, starts: Uint32Array): void {
   const words = new Uint32Array(ids.length);
@@ -38,7 +38,7 @@ export function sortKeys(ids: Uint32Array, arena: Uint8Array, starts: Uint32Arra
       }
     }
     stack.push(low, less, depth, greater, high, depth);
-    // A zero low byte means that these keys ended: they are equal.
+    // A zero low byte means that these keys have ended: they are equal.
     if ((pivot & 0xff) !== 0 && greater - less > 1) {
       fillWords(words, ids, less, greater, depth + 4, arena, starts);
       stack.push(less, greater, depth + 4);
@@ -46,7 +46,7 @@ export function sortKeys(ids: Uint32Array, arena: Uint8Array, starts: Uint32Arra
   }
 }
 
-/** The four bytes of a key at `depth`, big-endian, padded with zeros behind its end. */
+/** The four bytes of a key at `depth`, big-endian, padded with zeros. */
 function wordAt(arena: Uint8Array, at: number, end: number): number {
   if (at + 4 <= end) {
     return ((arena[at] << 24) | (arena[at + 1] << 16) | (arena[at + 2] << 8) | arena[at + 3]) >>> 0;

@@ -1,4 +1,4 @@
-/** The chunks of a stream of the web. Not all browsers can iterate over one. */
+/** The chunks of a web stream. Not all browsers can iterate over one. */
 export async function* streamChunks(
   stream: ReadableStream<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -10,7 +10,7 @@ export async function* streamChunks(
       yield value;
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // of a stream that failed already
+    await reader.cancel().catch(() => undefined); // the stream has already failed
     reader.releaseLock();
   }
 }

@@ -8,39 +8,39 @@ import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 export interface DecompressOptions {
   /** Named in errors. */
   readonly source: string;
-  /** The most bytes to give out; no limit by default. */
+  /** Limit on decompressed bytes; none by default. */
   readonly maxDecompressedBytes?: number | undefined;
   /**
    * Bytes decompressed at a time; 1 MiB by default.
    *
-   * Chunks of 16 KiB are so short-lived that their memory is free again at once, where larger ones
-   * wait for the next full collection: 50 MB less in long runs, for a little more time.
+   * Chunks of 16 KiB are freed at once, while larger ones wait for the next full garbage collection:
+   * this saves 50 MB in long runs, for a little more time.
    */
   readonly chunkBytes?: number | undefined;
   /**
-   * Set to skip gzip members that are damaged, and to note them here; the stream tells where. zstd
-   * data that is damaged stays an error.
+   * Set to skip damaged gzip members, and to record them here; the stream then has gaps. Damaged zstd
+   * data is still an error.
    */
   readonly damage?: DamageLog | undefined;
-  /** Set where the data is gzip, even if its first bytes are damaged. */
+  /** Set if the data is gzip, even if its first bytes are damaged. */
   readonly isGzip?: boolean | undefined;
 }
 
-/** Below that a bomb does no harm, because the output is streamed. */
+/** Smaller decompression bombs do no harm, because the output is streamed. */
 const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
-/** A sorted index shrinks 5 to 50 times. */
+/** Sorted indexes compress 5 to 50 times. */
 const MAX_RATIO = 1000;
 const OUTPUT_CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_AHEAD = 2;
 
 /**
- * Gives the bytes of a stream, decompressed if they are gzip or zstd, as they are otherwise.
+ * Decompresses a stream if it is gzip or zstd; passes it on unchanged otherwise.
  *
  * Concatenated gzip members and zstd frames are read to the end; zero padding after the last gzip
  * member is allowed. Memory is bounded by a few chunks and, for zstd, the window of the frame.
  *
- * @throws `MM_BAD_INPUT` when the stream is cut short, damaged, or followed by something else, and
- * `MM_LIMIT` when it grows beyond what the options allow.
+ * @throws `MM_BAD_INPUT` when the stream is truncated, damaged, or followed by other data, and
+ * `MM_LIMIT` when it exceeds the limits.
  */
 export function decompressed(
   chunks: AsyncIterable<Uint8Array>,
@@ -66,11 +66,11 @@ export async function* decompressed(
       options,
     );
     const { maxDecompressedBytes: limit = Infinity } = options;
-    let given = 0;
+    let total = 0;
     for await (const chunk of output) {
-      if (isChunk(chunk)) given += chunk.length;
-      if (given > limit) throw tooLarge(options.source, `holds more than ${limit} bytes`);
-      if (given > RATIO_MATTERS_FROM_BYTES && given > stored.bytes * MAX_RATIO) {
+      if (isChunk(chunk)) total += chunk.length;
+      if (total > limit) throw tooLarge(options.source, `more than ${limit} bytes`);
+      if (total > RATIO_MATTERS_FROM_BYTES && total > stored.bytes * MAX_RATIO) {
         throw tooLarge(options.source, `is more than ${MAX_RATIO} times larger when decompressed`);
       }
       yield chunk;
@@ -80,7 +80,7 @@ export async function* decompressed(
   }
 }
 
-/** What was read of a compressed stream. */
+/** Bytes read from a compressed stream. */
 interface Stored {
   bytes: number;
   /** The offset of the last byte that is not zero, or -1. */
@@ -100,7 +100,7 @@ async function* counted(
   }
 }
 
-/** Loads decoders only when they are needed: most inputs need none, and loading takes a while. */
+/** Loads decoders lazily: most inputs need none, and loading is slow. */
 async function inflate(
   compression: Compression | undefined,
   iterator: AsyncIterator<Uint8Array>,
@@ -121,8 +121,8 @@ async function inflate(
 /**
  * Decodes gzip members.
  *
- * The decoder stops at the first zero byte after a member and ignores the rest. That is right for
- * padding and wrong for anything else, so the rest is read and looked at here.
+ * The decoder stops at the first zero byte after a member and ignores the rest. That is correct for
+ * padding only, so the rest is read and checked here.
  */
 async function* gunzip(
   chunks: AsyncIterator<Uint8Array>,
@@ -131,26 +131,25 @@ async function* gunzip(
   chunkSize: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { createGunzip } = await import("node:zlib");
-  // The decoder works on another thread, and goes on while a chunk is being read. Its types do not say
-  // that it takes the options of any stream.
+  // The decoder works ahead on another thread. Its types lack the options of streams.
   const options = { chunkSize, readableHighWaterMark: CHUNKS_AHEAD * chunkSize };
   const decoder = createGunzip(options);
   try {
     yield* pump(decoder, chunks);
   } catch (error) {
-    throw explained(error, source);
+    throw decoderError(error, source);
   }
   while ((await chunks.next()).done !== true);
   if (stored.lastNonZero >= decoder.bytesWritten) {
-    throw badInput(source, "something else follows the compressed data");
+    throw badInput(source, "unexpected data after the end of the compressed data");
   }
 }
 
 /**
- * Feeds a decoder, and gives out what comes. Stops asking for chunks once the decoder has had
- * enough; the one asked for last may not have been written then.
+ * Feeds a decoder and yields its output. Stops requesting chunks once the decoder is done; the last
+ * one may then be discarded.
  *
- * Passes on the errors of both.
+ * Errors of both are passed on.
  */
 async function* pump(
   decoder: Gunzip,
@@ -171,7 +170,7 @@ async function* pump(
   });
   try {
     for await (const chunk of decoder) {
-      // A zlib stream is not in object mode: what it gives are Buffers.
+      // A zlib stream is not in object mode: it yields Buffers.
       yield chunk as Uint8Array;
     }
     await feeding;
@@ -180,12 +179,12 @@ async function* pump(
   }
 }
 
-function explained(error: unknown, source: string): unknown {
+function decoderError(error: unknown, source: string): unknown {
   const code = systemCode(error);
   if (code === "Z_BUF_ERROR") {
     return badInput(
       source,
-      "the compressed data is cut short; fetch or copy the file again",
+      "the compressed data is truncated; fetch or copy the file again",
       error,
     );
   }
@@ -193,7 +192,7 @@ function explained(error: unknown, source: string): unknown {
     const what = error instanceof Error ? error.message : "";
     return badInput(
       source,
-      `the compressed data is damaged or followed by something else (${what})`,
+      `the compressed data is damaged or followed by other data (${what})`,
       error,
     );
   }

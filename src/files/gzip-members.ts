@@ -3,40 +3,40 @@ import { ByteWindow } from "../bytes/byte-window.ts";
 import { addDamage, type Damage, type DamageLog, type StreamPart } from "../bytes/damage.ts";
 import { systemCode } from "../errors.ts";
 
-/** Stored bytes that are inflated at once. */
+/** Stored bytes to inflate at a time. */
 const STEP_BYTES = 1 << 16;
-/** Members of up to this many stored bytes are given whole or not at all. */
+/** Members of up to this many stored bytes are output whole or not at all. */
 const HELD_BYTES = 1 << 20;
-/** What they inflate to, at most, unless they were made to do harm. */
+/** Limit on their inflated size, which only malicious members exceed. */
 const MAX_WITHHELD_BYTES = 1 << 26;
 const TRAILER_BYTES = 8;
 
-/** Why a member cannot be read to its end. */
+/** An error in a member. */
 interface Fault {
   readonly why: string;
-  /** Where that was noticed. */
+  /** Where it was detected. */
   readonly offset: number;
-  /** Whether what came before it was given. */
-  readonly isGiven: boolean;
-  /** What is to be given of the member if no other follows. */
+  /** Whether the data before it was output. */
+  readonly isOutput: boolean;
+  /** Output of the member to use if no other member follows. */
   readonly rest?: readonly StreamPart[] | undefined;
 }
 
-const NO_END = "it has no end";
+const NO_END = "unexpected end";
 const MEMBER: StreamPart = { kind: "member" };
 
 /**
- * Decodes the gzip members of a file, and skips what is damaged: notes it, tells of the gap,
- * and goes on with the next member that can be read. Tells where members begin.
+ * Decodes the gzip members of a file, and skips damaged ones: records the damage, emits a gap, and
+ * continues with the next readable member. Also marks the start of each member.
  *
- * A member of up to 1 MiB, as records of WARC files and blocks of indexes are, is given whole or not
- * at all: where its checksum is wrong, any of it may be false. A larger one is inflated in steps of
- * 64 KiB and given from then on, because it may be all there is; the step in which it fails is lost,
- * and what follows of it. So it is with a smaller one if the file has no other. Where the file ends
- * within a member, all that is there of it is given.
+ * A member of up to 1 MiB, such as a WARC record or an index block, is output whole or not at all: if
+ * its checksum is wrong, any of it may be wrong. A larger one is inflated and output in steps of
+ * 64 KiB, because it may be the only one; the failing step and the rest of the member are lost. The
+ * same applies to a smaller member if the file has no other. If the file ends within a member, all of
+ * the data before the end is output.
  *
- * Holds 1 MiB of stored bytes, in which to look for the next member when damage is noticed late, a
- * chunk, and what a member of 1 MiB inflates to.
+ * Holds 1 MiB of stored bytes, to search for the next member when damage is detected late, a chunk,
+ * and the inflated data of a member of 1 MiB.
  */
 export async function* soundMembers(
   chunks: AsyncIterable<Uint8Array>,
@@ -52,17 +52,17 @@ export async function* soundMembers(
     const end: number | Fault =
       at === start
         ? yield* readMember(stored, start)
-        : { why: "zeros come before it", offset: at, isGiven: false };
+        : { why: "preceded by zeros", offset: at, isOutput: false };
     if (typeof end === "number") {
       at = end;
       continue;
     }
-    stored.triedInVain += end.offset - start;
-    // What failed at once is tried again, in smaller steps, to learn what that costs.
+    stored.failedBytes += end.offset - start;
+    // A member that failed at once is tried again in smaller steps, to measure the cost.
     const from = end.offset === at ? at : start + 1;
     const next = await findMember(stored, Math.max(from, stored.start));
     if (next === undefined && end.rest !== undefined) yield* end.rest;
-    const skipped = { source, ...described(end, start, next, stored.end) };
+    const skipped = { source, ...describeDamage(end, start, next, stored.end) };
     addDamage(damage, skipped);
     yield { kind: "gap", damage: skipped };
     if (next === undefined) return;
@@ -70,7 +70,7 @@ export async function* soundMembers(
   }
 }
 
-/** Gives what is sound of a member; returns where it ends, or why it does not. */
+/** Yields the readable data of a member; returns its end, or the error. */
 async function* readMember(
   stored: StoredWindow,
   offset: number,
@@ -78,7 +78,7 @@ async function* readMember(
 ): AsyncGenerator<StreamPart, number | Fault, undefined> {
   const headerLength = gzipHeaderLength(await stored.peek(offset, STEP_BYTES));
   if (headerLength === undefined) {
-    return { why: "there is no gzip header", offset, isGiven: false };
+    return { why: "no gzip header", offset, isOutput: false };
   }
   const dataStart = offset + headerLength;
   const inflate = new SteppedInflate();
@@ -87,8 +87,8 @@ async function* readMember(
   let length = 0;
   let at = dataStart;
   const fault = (why: string, rest?: readonly StreamPart[]): Fault => {
-    const isGiven = withheld === undefined;
-    return { why, offset: at === dataStart ? offset : at, isGiven, rest };
+    const isOutput = withheld === undefined;
+    return { why, offset: at === dataStart ? offset : at, isOutput, rest };
   };
   const damaged = (why: string): Fault =>
     fault(why, offset === 0 && at > dataStart ? withheld : undefined);
@@ -130,7 +130,7 @@ async function* readMember(
   }
 }
 
-/** Zeros fill up a file; nothing is looked for between them. */
+/** Skips zero padding. */
 async function skipZeros(stored: StoredWindow, offset: number): Promise<number> {
   let at = offset;
   for (;;) {
@@ -143,43 +143,43 @@ async function skipZeros(stored: StoredWindow, offset: number): Promise<number> 
   }
 }
 
-function described(
-  { why, offset, isGiven, rest }: Fault,
+function describeDamage(
+  { why, offset, isOutput, rest }: Fault,
   start: number,
   next: number | undefined,
   end: number,
 ): Omit<Damage, "source"> {
   if (next === undefined && why === NO_END) {
-    const message = `the file ends within the gzip member at byte ${start}: the rest is missing`;
+    const message = `the file is truncated in the gzip member at byte ${start}`;
     return { offset: end, bytes: 0, message };
   }
-  // Nothing is skipped of what was given.
-  const from = isGiven || (next === undefined && rest !== undefined) ? offset : start;
-  const noticed = offset === start ? "" : `, noticed at byte ${offset}`;
-  const lost = next === undefined ? ", and none can be read behind it: the rest is lost" : "";
+  // Data that was output does not count as skipped.
+  const from = isOutput || (next === undefined && rest !== undefined) ? offset : start;
+  const noticed = offset === start ? "" : `, detected at byte ${offset}`;
+  const lost = next === undefined ? ", and no readable one follows: the rest is lost" : "";
   const message = `the gzip member at byte ${start} is damaged${noticed} (${why})${lost}`;
   return { offset: from, bytes: Math.max(0, (next ?? end) - from), message };
 }
 
 const MAGIC = Buffer.of(0x1f, 0x8b, 0x08);
 const SEARCHED_BYTES = 1 << 20;
-/** Small, so that little is inflated of what cannot be read. */
+/** Small, so that little is inflated unnecessarily. */
 const SEARCH_STEP_BYTES = 1 << 12;
-/** What may be inflated in vain: so much at first, and so many times the bytes that were passed. */
-const FIRST_IN_VAIN = 1 << 24;
-const TIMES_IN_VAIN = 16;
+/** Limit on bytes inflated unsuccessfully: an initial budget, plus a multiple of the bytes passed. */
+const FAILED_BUDGET = 1 << 24;
+const FAILED_RATIO = 16;
 
 /**
- * Finds the next gzip member at or behind an offset: bytes that look like one by chance, or are one
- * that is damaged too, do not inflate. Undefined if there is none. Lets go of what was searched.
+ * Finds the next gzip member at or after an offset, skipping bytes that only look like one and other
+ * damaged members: these do not inflate. Undefined if there is none. Drops the bytes searched.
  *
- * What is damaged by accident stays far below the bound of what is tried. In a file that was made to do
- * harm, where members that fail late begin every few bytes, those beyond it are skipped untried.
+ * Accidental damage stays far below the limit on attempts. In a malicious file, where members that fail
+ * late begin every few bytes, those beyond the limit are skipped untried.
  */
 async function findMember(stored: StoredWindow, offset: number): Promise<number | undefined> {
   let from = offset;
   for (;;) {
-    from = Math.max(from, Math.ceil((stored.triedInVain - FIRST_IN_VAIN) / TIMES_IN_VAIN));
+    from = Math.max(from, Math.ceil((stored.failedBytes - FAILED_BUDGET) / FAILED_RATIO));
     const bytes = await stored.peek(from, SEARCHED_BYTES);
     const found = bytes.indexOf(MAGIC);
     if (found === -1) {
@@ -194,15 +194,15 @@ async function findMember(stored: StoredWindow, offset: number): Promise<number 
   }
 }
 
-/** Whether a member is whole, or sound for two steps: its header takes one at most. */
+/** Whether a member is whole, or readable for two steps: its header takes at most one. */
 async function canBeRead(stored: StoredWindow, offset: number): Promise<boolean> {
   const member = readMember(stored, offset, SEARCH_STEP_BYTES);
   const { done, value } = await member.next();
   await member.return(0);
-  // It ends without giving anything only where there is a fault.
+  // It ends without output only on an error.
   const sound = done === true && typeof value === "object" ? value.offset - offset : undefined;
   if (sound === undefined || sound >= 2 * STEP_BYTES) return true;
-  stored.triedInVain += sound + SEARCH_STEP_BYTES;
+  stored.failedBytes += sound + SEARCH_STEP_BYTES;
   return false;
 }
 
@@ -213,7 +213,7 @@ const HAS_NAME = 8;
 const HAS_COMMENT = 16;
 const RESERVED_FLAGS = 0xe0;
 
-/** How long the header is with which a member begins; undefined if there is none, or not all of it. */
+/** The length of a member's header; undefined if it is missing or incomplete. */
 function gzipHeaderLength(bytes: Buffer): number | undefined {
   const flags = bytes[3];
   if (bytes.length < FIXED_HEADER_BYTES || (flags & RESERVED_FLAGS) !== 0) return undefined;
@@ -237,10 +237,10 @@ function gzipHeaderLength(bytes: Buffer): number | undefined {
   return at <= bytes.length ? at : undefined;
 }
 
-/** A stream that can be looked into at any offset behind those that were let go. */
+/** Random access to the part of a stream that has not been dropped. */
 class StoredWindow extends ByteWindow {
-  /** How many stored bytes were inflated of members that cannot be read. */
-  triedInVain = 0;
+  /** Stored bytes inflated from unreadable members. */
+  failedBytes = 0;
   readonly #iterator: AsyncIterator<Uint8Array>;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
@@ -260,22 +260,22 @@ class StoredWindow extends ByteWindow {
   }
 }
 
-/** What came of a step. */
+/** The result of a step. */
 interface InflateStep {
   readonly chunks: readonly Uint8Array[];
-  /** Stored bytes of the step that belong to the data; all of them unless it ends. */
+  /** Stored bytes of the step that belong to the member; all of them unless it ends. */
   readonly used: number;
   readonly isEnd: boolean;
 }
 
 /**
- * Inflates data step by step. What a step gives depends on the steps only, as all of a step that
- * fails is lost; a stream of node:zlib loses what nobody has read yet.
+ * Inflates data step by step. A failing step has no output at all, so results are deterministic; a
+ * stream of node:zlib loses whatever has not been read yet.
  */
 class SteppedInflate {
   readonly #decoder: InflateRaw = createInflateRaw({ chunkSize: STEP_BYTES });
 
-  /** Takes stored bytes. Passes on the error of the decoder, which is useless then. */
+  /** Inflates stored bytes. After an error the decoder is unusable. */
   async take(bytes: Uint8Array): Promise<InflateStep> {
     const decoder = this.#decoder;
     const before = decoder.bytesWritten;
@@ -286,7 +286,7 @@ class SteppedInflate {
     const isEnd = await new Promise<boolean>((resolve, reject) => {
       decoder.on("readable", collect);
       decoder.once("error", reject);
-      // Where bytes are left over at the end of the data, they count as never written.
+      // Bytes after the end of the data do not count as written.
       decoder.once("end", () => {
         resolve(true);
       });
@@ -305,7 +305,7 @@ class SteppedInflate {
   }
 }
 
-/** What is ready. */
+/** Reads available output. */
 function read(decoder: InflateRaw): Uint8Array | null {
   return decoder.read() as Uint8Array | null; // a zlib stream is not in object mode
 }

@@ -13,11 +13,11 @@ import { recognizeCompression } from "../bytes/bytes.ts";
 export interface Input<Part = Uint8Array> {
   /** The path, or `stdin`. */
   readonly name: string;
-  /** The size of the file as it is stored, or undefined for pipes. */
+  /** The stored size of the file, or undefined for pipes. */
   readonly size: number | undefined;
   /** Reading to the end, or leaving the loop early, closes the file. */
   readonly chunks: AsyncIterable<Part>;
-  /** Closes a file whose chunks were never asked for; does nothing otherwise. */
+  /** Closes a file whose chunks were never requested; does nothing otherwise. */
   close(): Promise<void>;
 }
 
@@ -26,9 +26,9 @@ export interface InputStreams {
 }
 
 export interface InputOptions extends Omit<DecompressOptions, "source"> {
-  /** Looked at before each chunk. */
+  /** Checked before each chunk. */
   readonly signal?: AbortSignal | undefined;
-  /** Told how many stored (not decompressed) bytes each read gave; for progress. */
+  /** Called with the number of stored (not decompressed) bytes of each read; for progress. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
@@ -37,7 +37,7 @@ const CHUNK_BYTES = 512 * 1024;
 /**
  * Opens a file, or standard input for `-` and undefined, and decompresses gzip and zstd by content.
  *
- * Makes a new buffer for each chunk.
+ * Allocates a new buffer for each chunk.
  *
  * @throws `MM_IO` at once when the file is missing, unreadable or a directory; while reading also
  * the errors of {@link decompressed}.
@@ -71,7 +71,7 @@ export async function openInput(
   }
   const isPipe = await stat(path).then(
     (found) => found.isFIFO(),
-    () => false, // opening it says what is wrong
+    () => false, // opening it reports the error
   );
   if (isPipe) {
     const pipe = openPipe(path);
@@ -96,7 +96,7 @@ async function openFile(path: string, name: string): Promise<{ file: FileHandle;
   throw new MementoMapError("MM_IO", "is a directory; name a file", { position: { source: name } });
 }
 
-/** @param size what the file has at least; with less, it became shorter while it was read. */
+/** @param size the minimum size; if less is read, the file became shorter in the meantime. */
 async function* readFile(
   file: FileHandle,
   path: string,
@@ -134,7 +134,7 @@ async function* watched(
 }
 
 /**
- * Random access to the bytes of a local file, which is never read whole.
+ * Random access to the bytes of a local file, without reading it whole.
  *
  * Holds one file descriptor until {@link close}.
  */
@@ -152,7 +152,7 @@ export class FileSource implements ByteSource {
   }
 
   /**
-   * Opens a file. Messages call it `name`, which is its path unless told otherwise.
+   * Opens a file. `name`, by default the path, is used in messages.
    *
    * @throws `MM_IO` when the file is missing, unreadable, or not a regular file.
    */
@@ -160,7 +160,9 @@ export class FileSource implements ByteSource {
     const { file, stats } = await openFile(path, name);
     if (stats.isFile()) return new FileSource(path, name, stats.size, file);
     await file.close();
-    throw new MementoMapError("MM_IO", "cannot be read at random", { position: { source: name } });
+    throw new MementoMapError("MM_IO", "does not support random access", {
+      position: { source: name },
+    });
   }
 
   /**
@@ -191,7 +193,7 @@ export class FileSource implements ByteSource {
     return bytes;
   }
 
-  /** Fills `target` with the bytes at `offset`, or with as many as there are; returns how many. */
+  /** Fills `target` with the bytes at `offset`, up to the end of the file; returns how many. */
   async readInto(target: Uint8Array, offset: number, signal?: AbortSignal): Promise<number> {
     checkSignal(signal);
     const wanted = Math.max(0, Math.min(target.length, this.size - offset));
@@ -216,15 +218,14 @@ export class FileSource implements ByteSource {
 }
 
 /**
- * Opens a pipe with a name, such as what a shell makes of `<(command)`, such that nothing blocks. A
- * read of a file waits on a thread of Node's, and a process cannot end while one of these waits: for a
- * writer who may never come.
+ * Opens a named pipe, such as `<(command)` in a shell, without blocking. A file read would block a
+ * thread of Node, and the process could not exit until a writer opens the pipe.
  *
  * @throws MM_IO
  */
 function openPipe(path: string): Socket {
   try {
-    // Loaded only where it is needed: nearly all inputs are files.
+    // Loaded lazily: nearly all inputs are files.
     const { Socket: PipeSocket } = process.getBuiltinModule("node:net");
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     return new PipeSocket({ fd, readable: true, writable: false });
@@ -236,8 +237,8 @@ function openPipe(path: string): Socket {
 const READ_BYTES = 1 << 20;
 
 /**
- * All bytes of a file, from its start; it can be read again. A chunk is valid until the next is asked
- * for: two buffers take turns, one of them read ahead.
+ * All bytes of a file, from its start; it can be read again. A chunk is valid until the next one is
+ * requested: two buffers alternate, one of them for reading ahead.
  */
 export async function* fileChunks(
   source: FileSource,
@@ -248,7 +249,7 @@ export async function* fileChunks(
   let [buffer, other] = [new Uint8Array(size), new Uint8Array(size)];
   const readAt = (offset: number): Promise<number> => {
     const reading = source.readInto(buffer, offset, signal);
-    reading.catch(() => undefined); // met below, if it is waited for at all
+    reading.catch(() => undefined); // handled below, if awaited at all
     return reading;
   };
   let next = readAt(0);

@@ -3,10 +3,10 @@ import { dirname, resolve } from "node:path";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
 
 /**
- * Makes a folder, and those above it, unless it is there.
+ * Creates a folder and its parents, unless it exists.
  *
- * `mkdir` of Node with `recursive` never ends where a file system says of a new folder that its parent
- * does not exist, as `/proc` does.
+ * Node's `mkdir` with `recursive` never returns on file systems such as `/proc`, which report that the
+ * parent of a new folder does not exist.
  *
  * @throws MM_IO
  */
@@ -27,7 +27,7 @@ async function makeMissing(folder: string, hasParent = false): Promise<void> {
     if (code !== "ENOENT") throw error;
     const parent = dirname(folder);
     if (hasParent) {
-      throw new MementoMapError("MM_IO", `no folder can be made in ${parent}`, {
+      throw new MementoMapError("MM_IO", `cannot create a folder in ${parent}`, {
         position: { source: folder },
       });
     }

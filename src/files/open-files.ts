@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** How many files and connections the process may have open at a time; Infinity where that is not known. */
+/** The limit on open files and connections of the process; Infinity if unknown. */
 export function mostOpenFiles(): number {
   try {
     const [, most] =
@@ -11,7 +11,7 @@ export function mostOpenFiles(): number {
   }
 }
 
-/** How many more it may open. */
+/** The number of files that may still be opened. */
 export function roomForFiles(): number {
   const most = mostOpenFiles();
   return most === Infinity ? most : most - readdirSync("/proc/self/fd").length;
@@ -20,20 +20,20 @@ export function roomForFiles(): number {
 let reserved = 0;
 
 /**
- * Keeps files for connections of clients, which others leave to them. Of several servers, that for the
- * most clients counts: the others are for monitoring, or for other workers.
+ * Reserves files for client connections. If there are several servers, the maximum counts: the others
+ * are for monitoring, or for other workers.
  */
 export function reserveFiles(count: number): void {
   reserved = Math.max(reserved, count);
 }
 
-/** Files beside connections to clients and to archives: maps, logs, a cache. */
+/** Files other than connections to clients and archives: maps, logs, a cache. */
 const OTHER_FILES = 4;
 
 /**
- * Of so many files, those for connections to archives: all but those that are kept for clients, and half at
- * least, because a client needs a connection to each archive.
+ * The number of files for connections to archives: all except those reserved for clients, but at least
+ * half, because each client needs a connection to each archive.
  */
-export function filesForArchives(room: number, kept: number = reserved): number {
-  return Math.max(1, Math.floor(room - Math.min(kept, room / 2)) - OTHER_FILES);
+export function filesForArchives(room: number, forClients: number = reserved): number {
+  return Math.max(1, Math.floor(room - Math.min(forClients, room / 2)) - OTHER_FILES);
 }

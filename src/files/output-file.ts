@@ -7,30 +7,30 @@ import { type Compressor, compressorFor } from "./compress.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { removeFolderNow, sweepOnce, temporaryPath } from "./scratch.ts";
 
-/** Where results go. Exactly one of `commit` and `abort` ends it. */
+/** A destination for results. Call exactly one of `commit` and `abort` at the end. */
 export interface Output {
   /** The path, or `stdout`. */
   readonly name: string;
-  /** Takes a block. The block belongs to the output until the promise is settled. */
+  /** Writes a block, which must not be modified until the promise is settled. */
   write(block: Uint8Array): Promise<void>;
   /**
-   * Replaces the first bytes by as many others, when all else is written and before `commit`. Only plain
-   * files can, neither compressed ones nor streams.
+   * Overwrites the first bytes, after everything else is written and before `commit`. Only for plain
+   * files, not for compressed ones or streams.
    */
   replaceHead?(head: Uint8Array): Promise<void>;
-  /** Makes the result visible: all of it is on the disk under its name when this returns. */
+  /** Publishes the result: all of it is on disk under its name when this returns. */
   commit(): Promise<void>;
-  /** Leaves nothing behind; what stood under the name before still does. */
+  /** Discards the result; an existing file is left unchanged. */
   abort(): Promise<void>;
 }
 
 export interface OutputStreams {
   readonly stdout: Writable;
-  /** Removes a half-written file when the process is told to stop. */
+  /** Removes a partial file when the process is interrupted. */
   readonly interrupt?: Interrupt | undefined;
-  /** The file is needed only while the process runs: nobody waits for the disk. */
+  /** The file is needed only while the process runs, and is not synced to disk. */
   readonly isScratch?: boolean | undefined;
-  /** Only its owner may read the file. */
+  /** Only the owner may read the file. */
   readonly isPrivate?: boolean | undefined;
 }
 
@@ -38,14 +38,14 @@ export interface OutputStreams {
  * Opens a file for writing, or standard output for `-` and undefined.
  *
  * A file is written under a temporary name in the same folder and renamed by `commit`, so a failed
- * run leaves no half file, and an input may be its own output. A path that ends in `.gz` or `.zst`
- * is compressed. Devices and pipes are written to directly.
+ * run leaves no partial file, and the output may be the input file. A path that ends in `.gz` or
+ * `.zst` is compressed. Devices and pipes are written to directly.
  *
  * A reader that closes the pipe of standard output makes `write` fail with the system's `EPIPE`
  * error, which {@link isClosedPipe} recognises.
  *
- * @throws `MM_IO` when the file cannot be made or written, `MM_USAGE` for `.zst` where Node cannot
- * compress it.
+ * @throws `MM_IO` when the file cannot be created or written, `MM_USAGE` for `.zst` if Node does not
+ * support it.
  */
 export async function openOutput(
   path: string | undefined,
@@ -76,12 +76,12 @@ export async function withOutput<T>(
   }
 }
 
-/** Whether an error only says that the reader of a pipe has seen enough. */
+/** Whether an error only means that the reader of a pipe has closed it. */
 export function isClosedPipe(error: unknown): boolean {
   return systemCode(error) === "EPIPE";
 }
 
-/** Resolves when the stream takes more. */
+/** Resolves when the stream accepts more data. */
 function writeTo(stream: Writable, block: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(block, (error) => {
@@ -129,11 +129,11 @@ async function openTarget(path: string, streams: OutputStreams): Promise<FileOut
     if (before !== undefined && !before.isFile()) {
       return new FileOutput(path, await open(path, constants.O_WRONLY), undefined);
     }
-    // Through a link, so that the link stays and what it names is replaced.
+    // Links are followed: the target is replaced, and the link stays.
     const target = before === undefined ? path : await realpath(path);
     await sweepOnce(dirname(target));
     const temporary = temporaryPath(target);
-    // Made and registered in one go: an interruption in between would leave it behind.
+    // Created and registered synchronously: an interruption in between would leave it behind.
     checkSignal(interrupt?.signal);
     closeSync(openSync(temporary, "wx", isPrivate ? 0o600 : undefined));
     const release = interrupt?.onCleanUp(() => {
@@ -160,7 +160,7 @@ class FileOutput implements Output {
   readonly #replacement: Replacement | undefined;
   readonly replaceHead?: (head: Uint8Array) => Promise<void>;
   #isOpen = true;
-  /** Where the next byte goes; unknown for devices and pipes. */
+  /** Offset of the next byte; null for devices and pipes. */
   #offset: number | null;
 
   constructor(name: string, file: FileHandle, replacement: Replacement | undefined) {
@@ -231,13 +231,13 @@ class CompressedOutput implements Output {
     this.#file = file;
     this.#compressor = compressor;
     this.#pumped = this.#pump();
-    // Reported by the write or commit that meets it.
+    // Reported by the next write or commit.
     this.#pumped.catch(() => undefined);
   }
 
   async write(block: Uint8Array): Promise<void> {
     await writeTo(this.#compressor, block).catch(async (error: unknown) => {
-      // The compressor is gone because the file failed: that is what went wrong.
+      // The compressor was destroyed because the file failed: report that error.
       await this.#pumped;
       throw error;
     });
@@ -256,18 +256,16 @@ class CompressedOutput implements Output {
   }
 
   async #pump(): Promise<void> {
-    // A compressor is not in object mode: what it gives are Buffers. Where the file fails, the loop
-    // destroys it.
+    // A compressor is not in object mode: it yields Buffers. The loop destroys it if the file fails.
     for await (const block of this.#compressor) await this.#file.write(block as Uint8Array);
   }
 }
 
 /**
- * Runs `use` with a fresh folder that appears under `path` when it returns, and never when it
- * throws or is interrupted: the folder is there with all its files, or not at all.
+ * Runs `use` with a new folder that is moved to `path` only when it returns, not when it throws or is
+ * interrupted: the folder is published with all its files, or not at all.
  *
- * @throws `MM_IO` when there is something under `path` other than an empty folder, or when the
- * folder cannot be made.
+ * @throws `MM_IO` when `path` exists and is not an empty folder, or when the folder cannot be created.
  */
 export async function withOutputFolder<T>(
   path: string,
@@ -278,7 +276,7 @@ export async function withOutputFolder<T>(
   const target = resolve(path);
   await sweepOnce(dirname(target));
   const temporary = temporaryPath(target);
-  // Made and registered in one go: an interruption in between would leave it behind.
+  // Created and registered synchronously: an interruption in between would leave it behind.
   checkSignal(options.interrupt?.signal);
   try {
     mkdirSync(temporary);
@@ -291,7 +289,7 @@ export async function withOutputFolder<T>(
   try {
     const result = await use(temporary);
     try {
-      // What is in the folder is on the disk before its name is there.
+      // Entries must be on disk before the folder gets its name.
       await syncFolder(temporary);
       await rename(temporary, target);
       await syncFolder(dirname(target));
@@ -307,7 +305,7 @@ export async function withOutputFolder<T>(
   }
 }
 
-/** @throws `MM_IO` where a folder cannot be made, because there is something. */
+/** @throws `MM_IO` when the path exists and is not an empty folder. */
 export async function refuseFilledFolder(path: string): Promise<void> {
   const names = await readdir(path).catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return [];
@@ -322,10 +320,9 @@ export async function refuseFilledFolder(path: string): Promise<void> {
 const BUFFER_BYTES = 1 << 18;
 
 /**
- * Writes all of a file to an output, through one buffer.
+ * Copies a file to an output, through one buffer.
  *
- * (A read stream makes a buffer for each block. Those are garbage that Node clears away only when
- * there are tens of megabytes of it.)
+ * (A read stream allocates a buffer for each block, which Node collects only after tens of megabytes.)
  *
  * @throws MM_IO
  */
@@ -347,7 +344,7 @@ export async function copyToOutput(path: string, output: Pick<Output, "write">):
   }
 }
 
-/** Makes a rename last through a power cut. Windows cannot open folders, and needs no such call. */
+/** Makes a rename survive a power failure. Windows cannot open folders, and does not need this. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
@@ -366,7 +363,7 @@ export function missingFolder(path: string): MementoMapError {
   });
 }
 
-/** {@link ioError} about a file or folder that was to be made: what does not exist is its folder. */
+/** As {@link ioError}, for a file or folder to be created: ENOENT means that its parent is missing. */
 export function outputError(error: unknown, path: string): MementoMapError {
   return systemCode(error) === "ENOENT" ? missingFolder(path) : ioError(error, path);
 }

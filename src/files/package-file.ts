@@ -6,9 +6,9 @@ import { MementoMapError } from "../errors.ts";
 const NAME = "mementomap";
 
 /**
- * A file of this package by its path from the package's folder, whether the code that asks for it
- * runs from the sources, the build, or the bundled command line. A program that has this package
- * bundled into it finds the files where the package is installed; undefined where it is not.
+ * A file of this package by its path relative to the package folder, whether the code runs from the
+ * sources, the build, or the bundled command line. A program that bundles this package finds the files
+ * in the installed package; undefined if it is not installed.
  */
 export function packageFile(path: string): URL | undefined {
   root ??= ownFolder() ?? installedFolder() ?? "none";
@@ -25,13 +25,13 @@ export function requiredFile(path: string): URL {
   if (file !== undefined) return file;
   throw new MementoMapError(
     "MM_IO",
-    `${path} of the package ${NAME} is missing; install the package next to the bundled program, or use one thread`,
+    `${path} of the package ${NAME} is missing; install the package next to the bundled program, or use a single thread`,
   );
 }
 
 let root: URL | "none" | undefined;
 
-/** Where this code is; bundles in CommonJS do not know, and are taken to be where they were started. */
+/** The location of this code; for CommonJS bundles, which do not know theirs, the program started. */
 function ownPlace(): string {
   const { url } = import.meta as { readonly url?: string };
   return url ?? pathToFileURL(process.argv[1] ?? process.execPath).href;
@@ -50,7 +50,7 @@ function installedFolder(): URL | undefined {
     const file = createRequire(ownPlace()).resolve(`${NAME}/package.json`);
     return new URL(".", pathToFileURL(file));
   } catch {
-    // Not installed: bundled into a program that is on its own.
+    // Not installed: bundled into a standalone program.
     return undefined;
   }
 }
@@ -59,14 +59,14 @@ function nameIn(file: URL): string {
   return (JSON.parse(readFileSync(file, "utf8")) as { name?: string }).name ?? "";
 }
 
-/** The version of this package, from its own package.json. */
+/** The version in this package's package.json. */
 export function packageVersion(): string {
   const file = packageFile("package.json");
   if (file === undefined) return "bundled";
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version; // our own file
 }
 
-/** How this program names itself to servers, with whom they can write to where that is said. */
+/** The User-Agent of requests, with contact information if configured. */
 export function userAgent(contact?: string): string {
   const own = `${NAME}/${packageVersion()}`;
   return contact === undefined ? own : `${own} (+${contact})`;

@@ -2,26 +2,26 @@ import { isDeepStrictEqual } from "node:util";
 import { foreseenError, type MementoMapError } from "../errors.ts";
 
 export interface ReloadingOptions<Stamp> {
-  /** What tells versions apart; undefined when there is none to take. */
+  /** Identifies the current version; undefined if there is none to load. */
   readonly stamp: () => Promise<Stamp | undefined>;
-  /** Reads the version of a stamp and puts it in use, or throws and changes nothing. */
+  /** Loads and activates the version of a stamp, or throws and changes nothing. */
   readonly take: (stamp: Stamp) => Promise<void>;
-  /** What is read, for messages. */
+  /** Source name for messages. */
   readonly source: string;
-  /** Called for each failure; `isNews` unless the last one was the same. */
+  /** Called for each failure; `isNews` is false if it repeats the previous one. */
   readonly onFailure: (error: MementoMapError, isNews: boolean) => void;
 }
 
 /**
- * Keeps what is read from files up to date. A new version is read while the old one is in use, and
- * takes its place only if nothing is wrong with it.
+ * Keeps data loaded from files up to date. A new version is loaded while the old one is in use, and
+ * replaces it only if it is valid.
  *
- * A version that is refused is not read again until its files change. Where the reading itself
- * failed, as for want of open files, the same version is tried again at the next check.
+ * A rejected version is not loaded again until its files change. After an I/O error, such as too many
+ * open files, the same version is tried again at the next check.
  */
 export class Reloading<Stamp> {
   readonly #options: ReloadingOptions<Stamp>;
-  /** The last version that was tried. */
+  /** The last version tried. */
   #tried: Stamp | undefined;
   #error: MementoMapError | undefined;
   #working: Promise<void> = Promise.resolve();
@@ -30,41 +30,41 @@ export class Reloading<Stamp> {
     this.#options = options;
   }
 
-  /** What went wrong last, until something goes well; an older version may be in use. */
+  /** The last error, until a check succeeds; an older version may be in use. */
   get error(): MementoMapError | undefined {
     return this.#error;
   }
 
-  /** Notes which version is in use. */
+  /** Sets the version in use. */
   assume(stamp: Stamp): void {
     this.#tried = stamp;
   }
 
-  /** Resolves when the checks so far are done. */
+  /** Resolves when all checks so far are done. */
   get settled(): Promise<void> {
     return this.#working;
   }
 
   /**
-   * Takes the current version if it is not the one that was tried last. Checks run one after the other.
+   * Loads the current version unless it is the last one tried. Checks run one at a time.
    *
-   * @param isDue whether to take it although nothing changed.
+   * @param isDue whether to load it even if nothing changed.
    */
   check(isDue: () => boolean = () => false): Promise<void> {
     const done = this.#working.then(() => this.#check(isDue));
-    // The caller learns what went wrong; the next check runs in any case.
+    // The caller gets the error; the next check runs regardless.
     this.#working = done.catch(() => undefined);
     return done;
   }
 
-  /** Notes what went wrong elsewhere, such as where new versions come from. */
+  /** Reports an error from elsewhere, such as from the source of new versions. */
   fail(error: MementoMapError): void {
     const isNews = this.#error?.describe() !== error.describe();
     this.#error = error;
     this.#options.onFailure(error, isNews);
   }
 
-  /** Notes that all is well with the version in use. */
+  /** Clears the error: the version in use is valid. */
   confirm(): void {
     this.#error = undefined;
   }

@@ -15,17 +15,17 @@ import { checkSignal, type Interrupt } from "../interruption.ts";
 import { ioError, systemCode } from "../errors.ts";
 
 export interface TempDirOptions {
-  /** The folder to make it in; the system's own for temporary files by default. */
+  /** The parent folder; the system's temporary folder by default. */
   readonly parent?: string | undefined;
-  /** Removes the folder when the process is told to stop. */
+  /** Removes the folder when the process is interrupted. */
   readonly interrupt?: Interrupt | undefined;
 }
 
 /**
- * Runs `use` with a fresh scratch folder, and removes it with all it holds afterwards: on success,
- * on error, and on interruption. What killed runs left beside it is removed before.
+ * Runs `use` with a new scratch folder, and removes it with its contents afterwards: on success, on
+ * error, and on interruption. Remains of killed runs are removed first.
  *
- * @throws `MM_IO` when the folder cannot be made.
+ * @throws `MM_IO` when the folder cannot be created.
  */
 export async function withTempDir<T>(
   options: TempDirOptions,
@@ -33,7 +33,7 @@ export async function withTempDir<T>(
 ): Promise<T> {
   const parent = options.parent ?? tmpdir();
   await removeAbandoned(parent);
-  // Made and registered in one go: an interruption in between would leave it behind.
+  // Created and registered synchronously: an interruption in between would leave it behind.
   checkSignal(options.interrupt?.signal);
   const path = makeIn(parent);
   const release = options.interrupt?.onCleanUp(() => {
@@ -48,9 +48,9 @@ export async function withTempDir<T>(
 }
 
 /**
- * Makes a scratch folder for as long as its maker wants; who makes it removes it.
+ * Creates a scratch folder, which the caller must remove.
  *
- * @throws `MM_IO` when the folder cannot be made.
+ * @throws `MM_IO` when the folder cannot be created.
  */
 export async function makeTempDir(parent: string = tmpdir()): Promise<string> {
   await removeAbandoned(parent);
@@ -73,7 +73,7 @@ export interface SpillStore {
   read(offset: number, target: Uint8Array): void;
 }
 
-/** A spill store in a scratch file, which is made when it is first needed. */
+/** A spill store in a scratch file, which is created on first use. */
 export class ScratchSpill implements SpillStore {
   readonly #path: string;
   #file: number | undefined;
@@ -97,7 +97,7 @@ export class ScratchSpill implements SpillStore {
     if (this.#file === undefined) throw new Error("nothing was spilled");
     for (let at = 0; at < target.length;) {
       const read = readSync(this.#file, target, at, target.length - at, offset + at);
-      if (read === 0) throw new Error("the spill file is shorter than what was written to it");
+      if (read === 0) throw new Error("the spill file is shorter than the data written to it");
       at += read;
     }
   }
@@ -108,20 +108,20 @@ export class ScratchSpill implements SpillStore {
   }
 }
 
-/** What file systems allow for a name, less what is added to it here. */
+/** The maximum length of file names, minus the suffix added here. */
 const MAX_NAME_BYTES = 255 - 48;
 
 /**
- * A hidden name in the folder of `path`, for what will be renamed to it.
+ * A hidden temporary name in the folder of `path`, to be renamed to it.
  *
- * Nobody else has it, but it is not secret: make the file or folder so that it must be new. It says
- * which process made it, so that {@link removeAbandoned} finds what a killed one left behind.
+ * The name is unique but not secret: create the file or folder exclusively. It identifies the process
+ * that created it, so that {@link removeAbandoned} finds the remains of a killed one.
  */
 export function temporaryPath(path: string, ending: "tmp" | "lock" = "tmp"): string {
   return `${stem(path)}${ownerMark(ending)}`;
 }
 
-/** Whether `other` is a name of {@link temporaryPath} for `path`. */
+/** Whether `other` is a {@link temporaryPath} of `path`. */
 export function isTemporaryOf(path: string, other: string, ending: "tmp" | "lock"): boolean {
   const start = stem(path);
   if (!other.startsWith(start) || !other.endsWith(`.${ending}`)) return false;
@@ -129,31 +129,31 @@ export function isTemporaryOf(path: string, other: string, ending: "tmp" | "lock
 }
 
 /**
- * Removes what killed processes left in a folder under names of {@link temporaryPath}: files and
- * folders of this user whose process is gone.
+ * Removes files and folders that killed processes of this user left in a folder under names of
+ * {@link temporaryPath}.
  *
- * Nothing depends on it, so what cannot be read or removed stays.
+ * Best effort: files that cannot be read or removed stay.
  */
 export async function removeAbandoned(folder: string): Promise<void> {
   const names = await readdir(folder).catch(unlessSystem([]));
   for (const name of names.filter(isMarked)) await removeIfAbandoned(join(folder, name));
 }
 
-/** Folders that this process has looked through. */
+/** Folders already swept by this process. */
 const swept = new Set<string>();
 
-/** {@link removeAbandoned} for many outputs in one folder: only the first looks. */
+/** {@link removeAbandoned}, once per folder. */
 export async function sweepOnce(folder: string): Promise<void> {
   if (swept.has(folder)) return;
   swept.add(folder);
   await removeAbandoned(folder);
 }
 
-/** Whether a marked file or folder was removed, because its process is gone. */
+/** Removes a marked file or folder if its process is gone; returns whether it did. */
 export async function removeIfAbandoned(path: string): Promise<boolean> {
   const found = await lstat(path).catch(unlessSystem(undefined));
   if (found === undefined) return true;
-  // What others put into a shared folder is theirs.
+  // Leave files of other users in shared folders alone.
   if (found.uid !== (process.getuid?.() ?? found.uid)) return false;
   if (!isAbandoned(basename(path), found.mtimeMs)) return false;
   await rm(path, { recursive: true, force: true }).catch(unlessSystem(undefined));
@@ -163,7 +163,7 @@ export async function removeIfAbandoned(path: string): Promise<boolean> {
 function stem(path: string): string {
   const name = basename(path);
   const isLong = Buffer.byteLength(name) > MAX_NAME_BYTES;
-  // Characters have at most four bytes, and none is cut in two.
+  // Characters have at most four bytes, and must not be split.
   const start = isLong
     ? Array.from(name)
         .slice(0, MAX_NAME_BYTES / 4)
@@ -179,50 +179,49 @@ function unlessSystem<T>(fallback: T): (error: unknown) => T {
   };
 }
 
-/** What a mark looks like, in the middle of a name: process, place, and a part that nobody else has. */
+/** The mark at the end of a name: process id, place, and a unique part. */
 const MARK = /\.(\d+)-([\da-z]{7})-([\da-z]{6})[\da-z]{6}\.(?:tmp|lock)$/;
-/** Nothing that is being written rests for so long. */
-const LONGEST_REST_MS = 7 * 24 * 3600 * 1000;
+/** No file is idle for so long while it is being written. */
+const MAX_IDLE_MS = 7 * 24 * 3600 * 1000;
 
 /**
- * What all names of this process have in common, even where two copies of this package run in it: a
- * number alone does not tell a process from an earlier one, which in containers often has the same.
+ * Identifies this process in names, even if two copies of this package run in it: in containers, a new
+ * process often has the same id as an earlier one.
  */
 const RUN = Symbol.for("mementomap.run");
 const shared: typeof globalThis & { [RUN]?: string } = globalThis;
 
 /**
- * `.PID-PLACE-RANDOM.ENDING`: the end of a name that nobody else makes, and that tells others who made
- * it. (Not `randomUUID`: loading node:crypto takes longer than many commands.)
+ * `.PID-PLACE-RANDOM.ENDING`: a unique suffix that identifies the process. (Not `randomUUID`: loading
+ * node:crypto takes longer than many commands.)
  */
 export function ownerMark(ending: "tmp" | "lock"): string {
   return `.${process.pid}-${place()}-${run()}${random()}.${ending}`;
 }
 
-/** Whether a name ends in a mark, or is one. */
+/** Whether a name ends in a mark. */
 function isMarked(name: string): boolean {
   return MARK.test(name);
 }
 
-/** Whether the end of a name is a mark, and nothing else. */
+/** Whether a suffix is exactly a mark. */
 function isMark(end: string): boolean {
   return MARK.exec(end)?.index === 0;
 }
 
 /**
- * Whether the process that made a marked name is gone, so that nobody uses the file any more.
+ * Whether the process of a marked name is gone, so that the file is no longer in use.
  *
- * A process of this machine is looked for. Whether one of another machine, of another container or of
- * an earlier start of this machine still runs cannot be known; its file is abandoned when it has not
- * changed for a week.
+ * Processes on this machine are looked up. Those on another machine, in another container or before a
+ * reboot cannot be checked; their files count as abandoned a week after the last change.
  *
- * @param changedMs when the file was last changed.
+ * @param changedMs time of the last change.
  */
 export function isAbandoned(name: string, changedMs: number): boolean {
   const found = MARK.exec(name);
   if (found === null) return false;
   const [, pid, of, by] = found;
-  if (of !== place()) return Date.now() - changedMs > LONGEST_REST_MS;
+  if (of !== place()) return Date.now() - changedMs > MAX_IDLE_MS;
   return Number(pid) === process.pid ? by !== run() : !isRunning(Number(pid));
 }
 
@@ -238,14 +237,14 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It runs, and belongs to somebody else.
+    // It is running, as another user.
     return systemCode(error) === "EPERM";
   }
 }
 
 let ownPlace: string | undefined;
 
-/** Seven characters for all processes that can see each other's numbers, until the next start. */
+/** Seven characters that identify the machine, boot and pid namespace. */
 function place(): string {
   ownPlace ??= digest(
     [
@@ -257,7 +256,7 @@ function place(): string {
   return ownPlace;
 }
 
-/** Only Linux has these; elsewhere the name of the machine has to do. */
+/** Only Linux has these; elsewhere the host name must suffice. */
 function firstOf(read: () => string): string {
   try {
     return read();
@@ -266,7 +265,7 @@ function firstOf(read: () => string): string {
   }
 }
 
-/** FNV-1a, of 32 bits; must not change, since other versions read it in names. */
+/** 32-bit FNV-1a; must not change, because other versions read it in names. */
 function digest(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
@@ -277,9 +276,9 @@ const MAX_TRIES = 100;
 const PAUSE_MS = 5;
 
 /**
- * Removes a folder with all it holds at once, though threads may still write to it.
+ * Removes a folder with its contents synchronously, even if threads are still writing to it.
  *
- * (Node's own retries wait for the folder to become empty, and do not remove what was added.)
+ * (Node's own retries wait for the folder to become empty, and do not remove new files.)
  */
 export function removeFolderNow(path: string): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));

@@ -6,7 +6,7 @@ import { outputError, withOutput } from "./output-file.ts";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { isTemporaryOf, removeIfAbandoned, temporaryPath } from "./scratch.ts";
 
-/** A small JSON file; undefined when there is none, or none that can be read. */
+/** Reads a small JSON file; undefined if it is missing or malformed. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return undefined;
@@ -17,13 +17,13 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
     return JSON.parse(text) as T; // written by this program
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // It only saves work.
+    // It is only a cache: start over.
     await rm(path, { force: true });
     return undefined;
   }
 }
 
-/** Writes a small JSON file for its owner, whole or not at all: addresses in it may have passwords. */
+/** Atomically writes a small JSON file that only its owner can read: URLs in it may have passwords. */
 export async function writeJson(
   path: string,
   value: unknown,
@@ -35,13 +35,13 @@ export async function writeJson(
 }
 
 /**
- * Keeps other runs away from `path` until the function returned is called: `.NAME.….lock` beside it.
+ * Locks `path` against other runs until the returned function is called, with `.NAME.….lock` next to
+ * it.
  *
- * Each run makes a lock of its own name, and then looks for others, so no two ever believe that they
- * are alone. (Two that begin at the same moment may both give up.) The lock of a run that was killed
- * is removed by the next.
+ * Each run creates its own lock file, then looks for others, so two runs never both succeed. (Two that
+ * start at the same moment may both fail.) The lock of a killed run is removed by the next one.
  *
- * @throws MM_IO when another run has it, or no lock can be made.
+ * @throws MM_IO when another run holds a lock, or the lock cannot be created.
  */
 export async function lockFile(path: string, interrupt?: Interrupt): Promise<() => void> {
   const target = resolve(path);
@@ -59,7 +59,7 @@ export async function lockFile(path: string, interrupt?: Interrupt): Promise<() 
       if (await removeIfAbandoned(other)) continue;
       throw new MementoMapError(
         "MM_IO",
-        `another run is using it; wait for it to finish, or remove ${basename(other)} if there is none`,
+        `in use by another run; wait for it to finish, or remove ${basename(other)} if there is none`,
         { position: { source: path } },
       );
     }
@@ -86,14 +86,14 @@ function make(lock: string, path: string): void {
   }
 }
 
-/** What tells that a file is another than before. */
+/** Identifies a version of a file. */
 export interface FileStamp {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ino: number;
 }
 
-/** @throws MM_IO when there is no such file. */
+/** @throws MM_IO when the file does not exist. */
 export async function stampOf(path: string): Promise<FileStamp> {
   const { size, mtimeMs, ino } = await stat(path).catch((error: unknown) => {
     throw ioError(error, path);
@@ -101,7 +101,7 @@ export async function stampOf(path: string): Promise<FileStamp> {
   return { size, mtimeMs, ino };
 }
 
-/** As `stampOf`; undefined when there is no such file. */
+/** As {@link stampOf}; undefined if the file does not exist. */
 export async function stampIfThere(path: string): Promise<FileStamp | undefined> {
   try {
     return await stampOf(path);

@@ -1,9 +1,9 @@
 import { Decompress } from "fzstd";
 import { badInput, MementoMapError, overLimit } from "../errors.ts";
 
-/** A zstd block of 4 bytes may stand for 128 KiB; small steps keep what one step makes small. */
+/** A zstd block of 4 bytes may expand to 128 KiB; small steps limit the output per step. */
 const STEP_BYTES = 4096;
-/** What zstd itself takes unless it is told to take more. */
+/** The default limit of zstd. */
 const MAX_WINDOW_BYTES = 2 ** 27;
 const FRAME_MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
@@ -12,12 +12,12 @@ const CHECKSUM_BYTES = 4;
 const RUN_BLOCK = 1;
 
 /**
- * Decompresses zstd frames, one after the other. Holds the window of a frame, of 128 MiB at most.
+ * Decompresses a sequence of zstd frames. Holds the window of a frame, at most 128 MiB.
  *
- * The decoder is written in JavaScript and does not verify the checksums of frames. (Node's own does, from
- * Node 24 on; that of Node 22 takes data that is cut for whole, and Node 20 has none.)
+ * The decoder is written in JavaScript and does not verify frame checksums. (Node's decoder does, from
+ * Node 24 on; that of Node 22 accepts truncated data, and Node 20 has none.)
  *
- * @throws MM_BAD_INPUT for data that is cut short, damaged or followed by something else, MM_LIMIT
+ * @throws MM_BAD_INPUT for data that is truncated, damaged or followed by other data, MM_LIMIT
  */
 export async function* unzstd(
   chunks: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ export async function* unzstd(
       decoder.push(bytes, isLast);
     } catch (cause) {
       const what = cause instanceof Error ? cause.message : String(cause);
-      const message = `the zstd data is cut short or damaged (${what})`;
+      const message = `the zstd data is truncated or damaged (${what})`;
       throw badInput(source, message, cause);
     }
     return ready;
@@ -51,9 +51,9 @@ export async function* unzstd(
 }
 
 /**
- * Follows the frames of zstd data (RFC 8878), which it is given piece by piece, and refuses those that
- * need more than 128 MiB to be decoded: a decoder sets that much aside, and may copy all of it for
- * every block. The decoder finds all other faults.
+ * Parses the frames of zstd data (RFC 8878) incrementally, and rejects those that need more than
+ * 128 MiB to decode: the decoder allocates that much, and may copy all of it for every block. All other
+ * errors are left to the decoder.
  */
 function* checkWindows(source: string): Generator<void, void, Uint8Array> {
   let bytes: Uint8Array = new Uint8Array(0);
@@ -65,7 +65,7 @@ function* checkWindows(source: string): Generator<void, void, Uint8Array> {
       bytes = yield;
     }
   }
-  /** The next bytes as a number, the lowest first. */
+  /** The next bytes as a little-endian number. */
   function* number(length: number): Generator<void, number, Uint8Array> {
     let value = 0;
     for (let i = 0; i < length; i++) {
@@ -88,7 +88,7 @@ function* checkWindows(source: string): Generator<void, void, Uint8Array> {
     yield* number(DICTIONARY_ID_BYTES[descriptor & 3]);
     const size = yield* number(sizeFlag === 0 ? Number(!hasWindow) : 2 ** sizeFlag);
     const base = 2 ** (10 + (windowByte >> 3));
-    // Without a window of its own, a frame is decoded into one of its size.
+    // Without an explicit window, a frame is decoded into one of its size.
     const window = hasWindow ? base + (base / 8) * (windowByte & 7) : size;
     if (window > MAX_WINDOW_BYTES) throw tooLarge(window, source);
     let header = 0;
@@ -103,7 +103,7 @@ function* checkWindows(source: string): Generator<void, void, Uint8Array> {
 function tooLarge(window: number, source: string): MementoMapError {
   return overLimit(
     source,
-    `the zstd data needs ${window} bytes of memory to be decompressed, and ` +
-      `${MAX_WINDOW_BYTES} are allowed; decompress it first if you trust it`,
+    `decompressing the zstd data takes ${window} bytes of memory, and the limit is ` +
+      `${MAX_WINDOW_BYTES}; decompress it first if you trust it`,
   );
 }

@@ -8,12 +8,11 @@ import {
 } from "../errors.ts";
 
 /**
- * Answers the calls of a {@link Thread} with the methods of a job, one after the other, until the
- * thread is ended.
+ * Runs the calls of a {@link Thread} on a job, one at a time, until the thread is terminated.
  */
 export function serve(job: object): void {
   const port = parentPort;
-  if (port === null) throw new Error("this module runs in a worker thread only");
+  if (port === null) throw new Error("this module must run in a worker thread");
   const answer = async ({ id, method, args }: CallMessage): Promise<void> => {
     try {
       const value = await callOn(job, method, args);
@@ -28,13 +27,13 @@ export function serve(job: object): void {
   });
 }
 
-/** Calls a method that a job has by its name. */
+/** Calls a method of a job by name. */
 export function callOn(job: object, method: string, args: readonly unknown[]): unknown {
   const named = job as Record<string, (...given: readonly unknown[]) => unknown>;
   return named[method](...args);
 }
 
-/** A call of a method of the job of a thread, and what comes back. */
+/** A method call, sent to a thread. */
 export interface CallMessage {
   readonly id: number;
   readonly method: string;
@@ -45,7 +44,7 @@ export type ResponseMessage =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: SentError };
 
-/** An error as it crosses a thread boundary, where classes are lost. */
+/** The serialized form of an error; classes do not survive between threads. */
 interface SentError {
   readonly code?: ErrorCode;
   readonly message: string;

@@ -9,9 +9,9 @@ interface Pending {
 }
 
 /**
- * A worker thread that does a job.
+ * A worker thread that runs a job.
  *
- * A thread that dies fails all that was asked of it with `MM_WORKER`, and everything asked later.
+ * If the thread dies, all pending and later calls fail with `MM_WORKER`.
  */
 export class Thread {
   readonly #worker: Worker;
@@ -32,7 +32,7 @@ export class Thread {
     });
   }
 
-  /** Calls a method of the job that the thread serves. */
+  /** Calls a method of the thread's job. */
   call(
     method: string,
     args: readonly unknown[],
@@ -60,7 +60,7 @@ export class Thread {
   #fail(cause: unknown): void {
     this.#failure ??= new MementoMapError(
       "MM_WORKER",
-      "a worker thread ended before its work was done; more --memory, fewer --threads or a higher limit of open files (ulimit -n) may help",
+      "a worker thread died; more --memory, fewer --threads or a higher limit on open files (ulimit -n) may help",
       { cause },
     );
     for (const { reject } of this.#pending.values()) reject(this.#failure);
@@ -71,15 +71,15 @@ export class Thread {
 let starting = 0;
 
 /**
- * Starts a worker thread that optimises its functions itself, not in the background.
+ * Starts a worker thread without background compilation.
  *
- * Node 20 aborts (status 134) when a thread ends while one of its functions is optimised in the
- * background and that asks for a collection of garbage: the thread has left Node's platform by
- * then. One short `generate` in sixty was lost so, its map written and its summary printed. Where
- * all cores are busy nothing is lost by it: optimising takes the same time on either thread.
+ * Node 20 aborts (status 134) when a thread ends during a background compilation that requests a
+ * garbage collection: the thread has already left Node's platform. One in sixty short runs of
+ * `generate` failed like this, after its map was written and its summary printed. If all cores are
+ * busy this costs nothing: compilation takes the same time on either thread.
  */
 export function startWorker(module: URL, data: unknown): Worker {
-  // V8 reads the flag when a thread makes its heap, which is done before it is "online".
+  // V8 reads the flag when a thread creates its heap, which is before it is "online".
   if (starting === 0) setFlagsFromString("--no-concurrent-recompilation");
   starting += 1;
   let isStarting = true;
@@ -97,14 +97,14 @@ export function startWorker(module: URL, data: unknown): Worker {
   }
 }
 
-/** A job whose methods may run on another thread: their results come later. */
+/** A job whose methods may run on another thread, and return promises. */
 export type Remote<Job> = {
   readonly [Name in keyof Job]: Job[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never;
 };
 
-/** Calls the methods on this thread; lets other work run before each call. */
+/** Calls the methods on this thread, yielding to other work before each call. */
 export function inTurns<Job extends object>(job: Job): Remote<Job> {
   return remote(async (method, args) => {
     await new Promise((resolve) => {
@@ -115,15 +115,15 @@ export function inTurns<Job extends object>(job: Job): Remote<Job> {
 }
 
 /**
- * Calls the methods on another thread, which serves such a job.
+ * Calls the methods on another thread, which serves the job.
  *
- * @param transfers which buffers of its arguments move to the thread, for methods that have any.
+ * @param transfers per method, the buffers in its arguments to transfer to the thread.
  */
 export function onThread<Job extends object>(
   thread: Thread,
   transfers: Transfers<Job> = {},
 ): Remote<Job> {
-  // Arguments are those of the method, by the type of `Remote`.
+  // The type of `Remote` guarantees that the arguments match the method.
   const moved = transfers as Readonly<
     Record<string, (...args: readonly unknown[]) => ArrayBuffer[]>
   >;
@@ -143,5 +143,5 @@ function remote<Job>(
     (_: object, method: string) =>
     (...args: readonly unknown[]): Promise<unknown> =>
       call(method, args);
-  return new Proxy({}, { get }) as Remote<Job>; // its type says which methods there are
+  return new Proxy({}, { get }) as Remote<Job>; // the type lists its methods
 }

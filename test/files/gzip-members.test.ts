@@ -135,7 +135,7 @@ describe("gzip members with damage among them", () => {
       expect(lines.slice(0, 5000)).toEqual(own.slice(0, 5000));
       expect(damage.places).toBe(1);
       expect(damage.first[0]?.message).toMatch(
-        /^the gzip member at byte 0 is damaged, noticed at byte \d+ \(.+\), and none can be read behind it: the rest is lost$/,
+        /^the gzip member at byte 0 is damaged, detected at byte \d+ \(.+\), and no readable one follows: the rest is lost$/,
       );
       expect(damage.bytes).toBeGreaterThan(half - 2 ** 17);
     },
@@ -167,9 +167,7 @@ describe("gzip members with damage among them", () => {
         expect(lines).toEqual(own.slice(0, lines.length));
         expect(lines.length / count).toBeGreaterThan((length / whole.length) * 0.8);
         expect(damage).toMatchObject({ places: 1, bytes: 0 });
-        expect(damage.first[0]?.message).toBe(
-          "the file ends within the gzip member at byte 0: the rest is missing",
-        );
+        expect(damage.first[0]?.message).toBe("the file is truncated in the gzip member at byte 0");
       }
     },
   );
@@ -210,7 +208,7 @@ describe("gzip members with damage among them", () => {
         source: "x.gz",
         offset: a.length,
         bytes: text.length,
-        message: `the gzip member at byte ${a.length} is damaged (there is no gzip header)`,
+        message: `the gzip member at byte ${a.length} is damaged (no gzip header)`,
       },
     ]);
   });
@@ -288,7 +286,7 @@ describe("damage that is not skipped", () => {
     addDamage(damage, { source: "other.gz", offset: 0, bytes: 1, message: "another file is cut" });
     const cut = gzipSync("[[1], [2]]").subarray(0, -8);
     await expect(read(cut, "json", damage)).rejects.toMatchObject({
-      message: expect.stringContaining("the file ends within the gzip member at byte 0"),
+      message: expect.stringContaining("the file is truncated in the gzip member at byte 0"),
     });
   });
 

@@ -31,7 +31,7 @@ describe("makeFolder", () => {
       const asked = ["aggregate", "http://a.com/", "-a", list, option, "/proc/none"];
       const { code, stderr } = await runCli(asked);
       expect({ option, code }).toEqual({ option, code: 2 });
-      expect(stderr).toContain("/proc/none: no folder can be made in /proc");
+      expect(stderr).toContain("/proc/none: cannot create a folder in /proc");
     }
   });
 });
