@@ -3,17 +3,17 @@ import { isMementoMapError } from "../errors.ts";
 import { type CdxCursor, type CdxQuery, lastRowUrl } from "./cdx-request.ts";
 import { type PoliteClient, startOf } from "./polite-client.ts";
 
-/** A round number of fewer rows than this is no limit of a server. */
+/** Servers have no limits below this number of rows, even round ones. */
 const MIN_SUSPECT_ROWS = 100;
-/** An answer of this many rows is checked, whatever the number. */
-const MANY_ROWS = 1000;
+/** Responses of at least this many rows are always checked. */
+const ALWAYS_CHECK_ROWS = 1000;
 
 /**
- * Finds out whether a server has sent all rows that a cursor asks for, or stopped at a limit of its
- * own without saying so: asks for the last row, and compares.
+ * Detects whether a server has sent all requested rows, or silently stopped at its own limit: requests
+ * the last row, and compares.
  *
- * @param limit the number of rows that were asked for.
- * @returns why captures may be missing; undefined where none are.
+ * @param limit the requested number of rows.
+ * @returns why captures may be missing; undefined if none are.
  */
 export async function missingRows(
   client: PoliteClient,
@@ -23,23 +23,24 @@ export async function missingRows(
   rows: AnswerRows,
   limit: number,
 ): Promise<string | undefined> {
-  if (rows.count !== limit && rows.count < MANY_ROWS && !isRoundCount(rows.count)) return undefined;
+  if (rows.count !== limit && rows.count < ALWAYS_CHECK_ROWS && !isRoundCount(rows.count))
+    return undefined;
   const isPage = cursor.paging === "pages";
   if (isPage && rows.count <= (cursor.checkedRows ?? 0)) return undefined;
   const found = completeness(rows, await lastRow(client, lastRowUrl(api, query, cursor)));
   const mayBeLimit =
     rows.count === limit || (rows.count >= MIN_SUSPECT_ROWS && isRoundCount(rows.count));
-  // Pages hold whole blocks, so their numbers of rows are round without a limit.
+  // Pages are whole blocks, so a round number of rows does not indicate a limit.
   if (found === "whole" || (found === "unknown" && (isPage || !mayBeLimit))) return undefined;
   const stopped = `the server stopped at ${formatAmount(rows.count, "row")}`;
   const maybe = found === "unknown" ? ", which may be a limit" : "";
-  return `${stopped}${maybe}: captures may be missing, and the index is marked as a sample; fetch it in parts with --from and --to`;
+  return `${stopped}${maybe}: captures may be missing, so the index is marked as a sample; fetch it in parts with --from and --to`;
 }
 
-/** The first row of an answer; undefined where the server refuses, or answers something else. */
+/** The first row of a response; undefined if the server returns an error or anything else. */
 async function lastRow(client: PoliteClient, url: string): Promise<RowPlace | undefined> {
   try {
-    const text = await client.ask(url, ({ chunks }) => startOf(chunks), { retries: 0 });
+    const text = await client.get(url, ({ chunks }) => startOf(chunks), { retries: 0 });
     const line = text.split(/\r?\n/).find((each) => !isNoRow(each));
     return line === undefined ? undefined : placeOf(line);
   } catch (error) {
@@ -48,16 +49,16 @@ async function lastRow(client: PoliteClient, url: string): Promise<RowPlace | un
   }
 }
 
-/** A row of an index as far as its place among the others goes. */
+/** The sort position of a row in an index. */
 interface RowPlace {
   readonly key: string;
   /** Fourteen digits. */
   readonly datetime: string;
-  /** The row itself, which tells captures of the same second apart. */
+  /** The row itself, which distinguishes captures of the same second. */
   readonly line: string;
 }
 
-/** The number of rows of an answer, and its ends. */
+/** The number of rows of a response, and its first and last row. */
 export class AnswerRows {
   /** Rows, without headers and blank lines. */
   count = 0;
@@ -74,7 +75,7 @@ export class AnswerRows {
   }
 }
 
-/** The key and datetime of a row of CDX, CDXJ, or JSON with their names; undefined where it has none. */
+/** The key and datetime of a row of CDX, CDXJ, or JSON with member names; undefined if missing. */
 function placeOf(line: string): RowPlace | undefined {
   const [, key, datetime] =
     /^(\S+)[ \t]+(\d{14})\d{0,3}(?:[ \t]|$)/.exec(line) ??
@@ -89,7 +90,7 @@ function comparePlaces(a: RowPlace, b: RowPlace): number {
   return Number(a.datetime) - Number(b.datetime);
 }
 
-/** Whether these are the same row; an array may have a comma or bracket around it, and one may be cut. */
+/** Whether these are the same row, ignoring commas and brackets of an array; one may be truncated. */
 function isSameRow(a: RowPlace, b: RowPlace): boolean {
   const [one, other] = [a, b].map(({ line }) =>
     line.replace(/^\s*\[?\s*|(?<![\s,\]])[\s,\]]+$/g, ""),
@@ -101,7 +102,7 @@ function isNoRow(line: string): boolean {
   return line.trim() === "" || /^(?:[!@]| ?CDX )/.test(line);
 }
 
-/** Whether a number of rows may be a limit that someone chose: 10, 500, 1,500, 100,000, 65,536. */
+/** Whether a number of rows is likely to be a configured limit: 10, 500, 1,500, 100,000, 65,536. */
 function isRoundCount(count: number): boolean {
   if (count < 10) return false;
   let digits = count;
@@ -111,14 +112,13 @@ function isRoundCount(count: number): boolean {
   return isDecimal || isBinary;
 }
 
-/** Whether an answer has all the rows there are. */
+/** Whether a response has all rows. */
 type Completeness = "whole" | "cut" | "unknown";
 
 /**
- * Compares the end of an answer with the row that the server calls the last.
+ * Compares the end of a response with the server's last row.
  *
- * A server that does not know how to give its rows in reverse gives the first one again: then
- * nothing is known.
+ * A server without support for reverse order returns the first row again: then the result is unknown.
  */
 function completeness(rows: AnswerRows, lastOfAll: RowPlace | undefined): Completeness {
   const { first, last } = rows;
@@ -126,7 +126,7 @@ function completeness(rows: AnswerRows, lastOfAll: RowPlace | undefined): Comple
   if (comparePlaces(first, last) > 0) return "unknown"; // not sorted
   const order = comparePlaces(lastOfAll, last);
   if (order !== 0) return order > 0 ? "cut" : "unknown";
-  // All rows may be of one key and second, so that only the rows themselves tell first and last apart.
+  // If all rows have the same key and second, only the rows themselves distinguish first and last.
   if (comparePlaces(first, last) === 0 && isSameRow(lastOfAll, first)) return "unknown";
   return isSameRow(lastOfAll, last) ? "whole" : "cut";
 }

@@ -1,9 +1,9 @@
 import { badInput, MementoMapError, quote } from "../errors.ts";
 
-/** Which captures to ask a CDX server for. */
+/** A query to a CDX server. */
 export interface CdxQuery {
   readonly url: string;
-  /** How far beyond the URL to go; exactly this URL by default. */
+  /** The scope of the match; exactly this URL by default. */
   readonly match?: CdxMatch | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -13,38 +13,38 @@ export const CDX_MATCHES = ["exact", "prefix", "host", "domain"] as const;
 type CdxMatch = (typeof CDX_MATCHES)[number];
 
 /**
- * How a server gives a long answer: bit by bit with a key to go on from (Internet Archive), as
- * numbered pages (pywb on a ZipNum index, Common Crawl), or in one stream (pywb, OutbackCDX).
+ * How a server pages long responses: with resume keys (Internet Archive), as numbered pages (pywb on
+ * a ZipNum index, Common Crawl), or not at all, in one stream (pywb, OutbackCDX).
  */
 export const CDX_PAGINGS = ["resume", "pages", "stream"] as const;
 export type CdxPaging = (typeof CDX_PAGINGS)[number];
 
-/** Lines to ask a server with resume keys for. */
+/** Lines per request to servers with resume keys. */
 const DEFAULT_LINES_PER_PAGE = 10_000;
 
-/** Where a harvest goes on. */
+/** The position at which a harvest continues. */
 export type CdxCursor =
   | { readonly paging: "resume"; readonly key: string | undefined }
   | {
       readonly paging: "pages";
       readonly page: number;
       readonly pages: number;
-      /** The most rows of a page that is known to be whole. */
+      /** The maximum number of rows of a page verified to be complete. */
       readonly checkedRows?: number | undefined;
     }
   | { readonly paging: "stream" };
 
 /**
- * More rows than any server sends. Without a limit some stop at one of their own (pywb at 100,000)
- * and do not say so.
+ * More rows than any server sends. Without a limit, some silently stop at their own (pywb at
+ * 100,000).
  */
 const NO_LIMIT = 1_000_000_000;
 
 /**
- * The request that finds out how a server pages; see {@link cursorOfProbe}.
+ * The request that detects how a server pages; see {@link cursorOfProbe}.
  *
- * Servers without pages answer it with captures and some of them ignore the limit (pywb), so it
- * names a page that no archive holds.
+ * Servers without pages return captures, and some of them ignore the limit (pywb), so it requests a
+ * page that is in no archive.
  */
 export function probeUrl(api: string, { url }: CdxQuery): string {
   const host = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:\*\.)?([^/?#*]+)/i.exec(url)?.[1] ?? url;
@@ -52,18 +52,18 @@ export function probeUrl(api: string, { url }: CdxQuery): string {
   return requestUrl(api, probe, { showNumPages: "true", limit: "1" });
 }
 
-/** The request for the number of pages, of a server that has some. */
+/** The request for the number of pages. */
 export function pageCountUrl(api: string, query: CdxQuery): string {
   return requestUrl(api, query, { showNumPages: "true", limit: "1" });
 }
 
-/** The request for the last row of what a cursor asks for. */
+/** The request for the last row at a cursor. */
 export function lastRowUrl(api: string, query: CdxQuery, cursor: CdxCursor): string {
   const page = cursor.paging === "pages" ? String(cursor.page) : undefined;
   return requestUrl(api, query, { page, sort: "reverse", limit: "1" });
 }
 
-/** Detects from the answer to {@link probeUrl} how a server pages, and where to begin. */
+/** Detects from the response to {@link probeUrl} how a server pages, and returns the first cursor. */
 export function cursorOfProbe(answer: string): CdxCursor {
   if (/^\s*\d+\s*$/.test(answer)) return { paging: "resume", key: undefined };
   const pages = pagesOf(answer);
@@ -77,11 +77,11 @@ function pagesOf(answer: string): number | undefined {
     const isCount = typeof pages === "number" && Number.isSafeInteger(pages) && pages >= 0;
     return isCount ? pages : undefined;
   } catch {
-    return undefined; // a line of an index may begin with a brace too
+    return undefined; // index lines may also begin with a brace
   }
 }
 
-/** The next request of a harvest; undefined when there is none left. */
+/** The next request of a harvest; undefined at the end. */
 export function pageUrl(
   api: string,
   query: CdxQuery,
@@ -101,17 +101,17 @@ export function pageUrl(
   }
 }
 
-/** The rows to ask for at a time. */
+/** The number of rows per request. */
 export function limitOf({ paging }: CdxCursor, linesPerPage: number | undefined): number {
-  if (paging === "pages") return NO_LIMIT; // the server decides what a page is
+  if (paging === "pages") return NO_LIMIT; // the server determines the page size
   return linesPerPage ?? (paging === "resume" ? DEFAULT_LINES_PER_PAGE : NO_LIMIT);
 }
 
 /**
- * What follows a page: where to go on, or undefined at the end.
+ * The cursor after a page, or undefined at the end.
  *
- * @param source the address of the page.
- * @throws MM_BAD_INPUT when the resume key leads back to where the harvest was.
+ * @param source the URL of the page.
+ * @throws MM_BAD_INPUT when the server repeats the resume key.
  */
 export function nextCursor(
   cursor: CdxCursor,
@@ -124,7 +124,7 @@ export function nextCursor(
       if (resumeKey !== cursor.key) return { paging: "resume", key: resumeKey };
       throw badInput(
         source,
-        `the server returns the resume key ${quote(resumeKey)} again, so the answer would never end`,
+        `the server repeats the resume key ${quote(resumeKey)}, so the harvest would never end`,
       );
     case "pages":
       return cursor.page + 1 < cursor.pages ? { ...cursor, page: cursor.page + 1 } : undefined;
@@ -133,25 +133,25 @@ export function nextCursor(
   }
 }
 
-/** What ends an answer that is not the last. */
+/** The end of a response that is not the last one. */
 interface ResumeEnd {
   readonly key: string;
-  /** Characters of the answer that are not of the index. */
+  /** Characters of the response that are not part of the index. */
   readonly length: number;
-  /** Lines of the answer that are not of the index. */
+  /** Lines of the response that are not part of the index. */
   readonly lines: number;
 }
 
 /**
- * Finds the resume key that may end an answer: a blank line, then the key.
+ * Finds the resume key at the end of a response: a blank line, then the key.
  *
- * @param tail the last bytes of the answer, each as a character, from the start of the answer or from
- *   before its last two lines; the last line has its end.
+ * @param tail the last bytes of the response, one character each, including its last two lines or all
+ *   of it; the last line must be terminated.
  */
 export function resumeEnd(tail: string): ResumeEnd | undefined {
   const [, end, key] = /(?:^|\n)(\r?\n(\S+)\s*)$/.exec(tail) ?? [];
   if (end === undefined || key === undefined) return undefined;
-  // A key is percent-encoded as it must be sent; encoding it again would change it.
+  // The key is already percent-encoded; encoding it again would change it.
   return { key: decodeKey(key), length: end.length, lines: end.split("\n").length - 1 };
 }
 
@@ -172,7 +172,7 @@ function requestUrl(
   return withParameters(api, { url, matchType, from, to, ...more });
 }
 
-/** An address of a server with these parameters, but for those that are undefined. */
+/** A server URL with these query parameters, except for undefined ones. */
 export function withParameters(
   api: string,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -185,7 +185,7 @@ export function withParameters(
 }
 
 /**
- * The address of a server that a harvest asks.
+ * Parses the HTTP URL of a server.
  *
  * @throws MM_USAGE for anything else.
  */
@@ -196,22 +196,22 @@ export function serverAddress(api: string): URL {
   }
   throw new MementoMapError(
     "MM_USAGE",
-    `not the URL of a server: ${quote(api)}; write https://example.org/cdx`,
+    `not an HTTP URL: ${quote(api)}; expected a URL such as https://example.org/cdx`,
   );
 }
 
-/** What to try where a server answers with a page for people. */
+/** A hint for servers that return an HTML page. */
 export function whereTheApiIs(address: string): string {
   const { origin, pathname } = serverAddress(address);
   const [collection = ""] = pathname.split("/").filter((part) => part !== "" && part !== "cdx");
-  const guess = collection === "" ? "" : `, here perhaps ${origin}/${collection}/cdx`;
+  const guess = collection === "" ? "" : `, perhaps ${origin}/${collection}/cdx`;
   return `the CDX API of pywb is at /COLLECTION/cdx${guess}`;
 }
 
-/** The error about a server that answers with a page for people. */
+/** The error for a server that returns an HTML page. */
 export function htmlAnswer(source: string): MementoMapError {
   return badInput(
     source,
-    `the server answers with a page in HTML, not with an index; ${whereTheApiIs(source)}`,
+    `the server returned an HTML page, not an index; ${whereTheApiIs(source)}`,
   );
 }

@@ -19,14 +19,14 @@ import { ResumableFile } from "./resumable-file.ts";
 import { checkSignal } from "../interruption.ts";
 
 export interface HarvestOptions extends PoliteOptions {
-  /** How the server pages; found out by default. */
+  /** How the server pages; detected by default. */
   readonly paging?: CdxPaging | undefined;
   /**
-   * Lines to ask for at a time; by default 10,000 of servers with resume keys, and all of those that
+   * Lines per request; by default 10,000 for servers with resume keys, and unlimited for those that
    * send one stream.
    */
   readonly linesPerPage?: number | undefined;
-  /** Whether to write an index without a capture; an error by default. */
+  /** Whether to write an index without captures; an error by default. */
   readonly allowsEmpty?: boolean | undefined;
   /** Called with the number of lines of each page. */
   readonly onLines?: ((lines: number) => void) | undefined;
@@ -36,28 +36,28 @@ export interface HarvestSummary {
   readonly lines: number;
   readonly bytes: number;
   readonly pages: number;
-  /** Requests of this run. */
+  /** Requests sent in this run. */
   readonly requests: number;
-  /** Lines that an earlier run had fetched already. */
+  /** Lines fetched by earlier runs. */
   readonly resumedLines: number;
-  /** Why captures may be missing; the index says that it is a sample. Undefined where none are. */
+  /** Why captures may be missing; the index is then marked as a sample. Undefined if none are. */
   readonly sampleReason: string | undefined;
 }
 
 /**
  * Fetches the index of an archive from its CDX server into a file.
  *
- * While it is fetched, the lines are in `FILE.part` and how far it got in `FILE.part.json`. The
- * same harvest begun again, after an interruption or an error, goes on behind the last whole page.
- * The file appears when all is there, compressed if its name ends so. Holds one chunk.
+ * Fetched lines are stored in `FILE.part`, and the progress in `FILE.part.json`. After an interruption
+ * or an error, the same harvest resumes after the last complete page. The file appears when the
+ * harvest is complete, compressed if its name ends in `.gz` or `.zst`. Holds one chunk.
  *
- * Servers that send one stream may stop at a limit and not say so. The last row is requested, too;
- * if rows may be missing, the index begins with `!meta {"sample": true}`, and maps of it do not
+ * Servers that send one stream may silently stop at a limit, so the last row is requested as well. If
+ * rows may be missing, the index begins with `!meta {"sample": true}`, and maps made from it do not
  * claim to be complete.
  *
- * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT when the answers are not an index,
- *   MM_NOT_FOUND when there is no capture, MM_USAGE when the file is of another harvest that was
- *   begun, MM_INTERRUPTED
+ * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT when the responses are not an index,
+ *   MM_NOT_FOUND when there are no captures, MM_USAGE when the file belongs to another unfinished
+ *   harvest, MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -137,24 +137,24 @@ async function firstCursor(
 ): Promise<CdxCursor> {
   if (paging === "resume") return { paging, key: undefined };
   if (paging === "stream") return { paging };
-  let cursor = cursorOfProbe(await askAbout(probeUrl(api, query), client));
+  let cursor = cursorOfProbe(await probe(probeUrl(api, query), client));
   if (cursor.paging === "pages" || paging === "pages") {
-    cursor = cursorOfProbe(await askAbout(pageCountUrl(api, query), client));
+    cursor = cursorOfProbe(await probe(pageCountUrl(api, query), client));
   }
   if (paging !== "pages" || cursor.paging === "pages") return cursor;
-  throw new MementoMapError("MM_USAGE", "the server does not say how many pages there are", {
+  throw new MementoMapError("MM_USAGE", "the server does not report its number of pages", {
     position: { source: api },
   });
 }
 
-/** @throws MM_BAD_INPUT for a page in HTML. */
-async function askAbout(url: string, client: PoliteClient): Promise<string> {
-  const answer = await client.ask(url, ({ chunks }) => startOf(chunks));
+/** @throws MM_BAD_INPUT for an HTML page. */
+async function probe(url: string, client: PoliteClient): Promise<string> {
+  const answer = await client.get(url, ({ chunks }) => startOf(chunks));
   if (!looksLikeHtml(answer)) return answer;
   throw htmlAnswer(url);
 }
 
-/** What a request brought. */
+/** The result of a request. */
 interface Page {
   readonly lines: number;
   readonly rows: number;
@@ -163,7 +163,7 @@ interface Page {
   readonly sampleReason?: string | undefined;
 }
 
-/** A server may have no page at all. */
+/** A server may have no pages at all. */
 const NO_PAGE: Page = { lines: 0, rows: 0, next: undefined };
 
 async function fetchPage(
@@ -172,26 +172,26 @@ async function fetchPage(
   cursor: CdxCursor,
   { api, client, file, options }: Harvest,
 ): Promise<Page> {
-  const written = await client.ask(url, (answer) => writePage(file, answer, cursor));
+  const written = await client.get(url, (answer) => writePage(file, answer, cursor));
   const { lines, rows, resumeKey } = written;
   const next = nextCursor(cursor, resumeKey, url);
   const page = { lines, rows: rows.count };
-  // A server that has resume keys says when there are more rows.
-  const saysMore = cursor.paging === "resume" && (next ?? cursor.key) !== undefined;
-  if (saysMore) return { ...page, next };
+  // A server with resume keys indicates whether there are more rows.
+  const hasResumeKeys = cursor.paging === "resume" && (next ?? cursor.key) !== undefined;
+  if (hasResumeKeys) return { ...page, next };
   const limit = limitOf(cursor, options.linesPerPage);
   if (cursor.paging === "resume" && rows.count === limit) {
-    // It only seemed to have resume keys.
+    // The server does not have resume keys after all.
     await file.cutTo(file.note.bytes);
     return { lines: 0, rows: 0, next: { paging: "stream" } };
   }
   const sampleReason = await missingRows(client, api, query, cursor, rows, limit);
   if (sampleReason !== undefined) return { ...page, next, sampleReason };
-  return { ...page, next: checked(next, rows.count) };
+  return { ...page, next: withCheckedRows(next, rows.count) };
 }
 
-/** Remembers how many rows a page may have without being checked. */
-function checked(cursor: CdxCursor | undefined, rows: number): CdxCursor | undefined {
+/** Records the number of rows up to which pages need no check. */
+function withCheckedRows(cursor: CdxCursor | undefined, rows: number): CdxCursor | undefined {
   if (cursor?.paging !== "pages") return cursor;
   return { ...cursor, checkedRows: Math.max(rows, cursor.checkedRows ?? 0) };
 }
@@ -213,7 +213,7 @@ function nothingFound(api: string, queries: readonly CdxQuery[]): MementoMapErro
   const shown = urls.length > 3 ? `${urls.length} URLs` : urls.join(", ");
   return new MementoMapError(
     "MM_NOT_FOUND",
-    `the server has no captures of ${shown}; check the name of the collection in its address (some servers answer for any name), the URL, and how far beyond it to match`,
+    `the server has no captures of ${shown}; check the collection in the server's address (some servers accept any name), the URL, and --match`,
     { position: { source: api } },
   );
 }

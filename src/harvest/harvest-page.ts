@@ -8,11 +8,11 @@ import { detectFormat } from "../input/detect.ts";
 import { type Answer, CutAnswer } from "./polite-client.ts";
 import type { ResumableFile, ResumeNote } from "./resumable-file.ts";
 
-/** Longer than any resume key, and than the first lines of an index. */
+/** Enough for any resume key, and for the first lines of an index. */
 const TAIL_BYTES = 1 << 14;
 
 export interface HarvestNote extends ResumeNote {
-  /** Queries that are done. */
+  /** Number of completed queries. */
   readonly query: number;
   readonly cursor?: CdxCursor | undefined;
   readonly lines: number;
@@ -23,15 +23,15 @@ export interface HarvestNote extends ResumeNote {
   readonly sampleReason?: string | undefined;
 }
 
-/** What was written of an answer. */
+/** The result of writing a response. */
 interface WrittenPage {
   readonly lines: number;
   readonly rows: AnswerRows;
-  /** Found at its end, and left out. */
+  /** Found at its end, and not written. */
   readonly resumeKey: string | undefined;
 }
 
-/** Writes an answer behind the last whole page. */
+/** Writes a response after the last complete page. */
 export async function writePage(
   file: ResumableFile<HarvestNote>,
   { chunks: answered, source, isEndMarked }: Answer,
@@ -40,9 +40,9 @@ export async function writePage(
   await file.cutTo(file.note.bytes);
   const { head, chunks } = await peek(answered, TAIL_BYTES);
   const start = byteString(head, 0, head.length);
-  // A page may have no lines, and still not be the last.
+  // A page without lines is not necessarily the last.
   const isEnd = paging === "resume" && resumeEnd(start)?.length === start.length;
-  if (!isEnd) refuseOthers(start, head, source);
+  if (!isEnd) assertIndexLines(start, head, source);
   const rows = new AnswerRows();
   let lines = 0;
   let tail = "";
@@ -54,7 +54,7 @@ export async function writePage(
     await file.write(bytes);
   }
   if (tail !== "" && !tail.endsWith("\n")) {
-    if (!isEndMarked) throw new CutAnswer("the answer ends in the middle of a line");
+    if (!isEndMarked) throw new CutAnswer("the response ends in the middle of a line");
     await file.write(Uint8Array.of(LF));
     tail += "\n";
   }
@@ -65,12 +65,12 @@ export async function writePage(
   return { lines: lines - end.lines, rows, resumeKey: end.key };
 }
 
-/** @throws MM_BAD_INPUT for anything but an index of lines. */
-function refuseOthers(text: string, head: Uint8Array, source: string): void {
+/** @throws MM_BAD_INPUT for anything but a line-based index. */
+function assertIndexLines(text: string, head: Uint8Array, source: string): void {
   if (looksLikeHtml(text)) throw htmlAnswer(source);
   if (detectFormat(head, "auto", source).name !== "json" || !/^\s*\[/.test(text)) return;
   throw badInput(
     source,
-    "the server answers with an array in JSON, and pages of such cannot be put together; leave output=json out of its address",
+    "the server returned a JSON array, whose pages cannot be concatenated; remove output=json from its URL",
   );
 }

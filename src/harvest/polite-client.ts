@@ -20,19 +20,19 @@ import { codingOf } from "../http/body-decoder.ts";
 import { isPassingFault } from "../http/network-failure.ts";
 
 export interface PoliteOptions {
-  /** The least time from the end of a request to the start of the next; 1,000 by default. */
+  /** Minimum time between the end of a request and the start of the next; 1,000 by default. */
   readonly intervalMs?: number | undefined;
   readonly backOff?: BackOff | undefined;
-  /** How long an answer may let nothing be heard; 60,000 by default. */
+  /** Timeout for the response headers and between chunks; 60,000 by default. */
   readonly timeoutMs?: number | undefined;
-  /** Tells who asks, so that the archive can write to them. */
+  /** Identifies the client, with an address for contact. */
   readonly userAgent?: string | undefined;
-  /** Which requests go through which proxy; default none. */
+  /** Proxies by URL; default none. */
   readonly proxies?: ProxySettings | undefined;
   /** Whether the server may redirect to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Removes the lock when the process is told to stop. */
+  /** Removes the lock when the process is interrupted. */
   readonly interrupt?: Interrupt | undefined;
   /** Called with the bytes of each chunk. */
   readonly onRead?: ((bytes: number) => void) | undefined;
@@ -42,58 +42,58 @@ export interface PoliteOptions {
 
 const DEFAULT_INTERVAL_MS = 1000;
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** Longer waits would be none: timers of Node have no more bits. */
-const LONGEST_PAUSE_MS = 2 ** 31 - 1;
-/** Longer than what a server has to say about an error, or about its pages. */
+/** The maximum of Node's timers, which fire at once for longer delays. */
+const MAX_PAUSE_MS = 2 ** 31 - 1;
+/** Enough for error messages and page counts of servers. */
 const START_CHARACTERS = 4096;
 
-/** An answer, as it comes. */
+/** A streamed response. */
 export interface Answer {
   readonly chunks: AsyncIterable<Uint8Array>;
   /**
-   * Whether the server says where the answer ends. Where it merely closes the connection, a server
-   * that dies looks like one that is done.
+   * Whether the end of the response is marked. If the server merely closes the connection, a crash
+   * cannot be distinguished from the end.
    */
   readonly isEndMarked: boolean;
-  /** The address that was asked, for messages. */
+  /** The request URL, for messages. */
   readonly source: string;
 }
 
-/** Thrown by the user of an answer that lacks its end, to have it requested again. */
+/** Thrown by consumers of a truncated response, to have it requested again. */
 export class CutAnswer extends Error {}
 
-/** A request that failed. */
+/** A failed request. */
 class Failure extends Error {
   readonly error: MementoMapError;
   /** Whether the same request may succeed later. */
-  readonly mayPass: boolean;
-  /** How long the server asks to wait. */
+  readonly isRetryable: boolean;
+  /** The wait requested by the server. */
   readonly waitMs: number | undefined;
 
-  constructor(error: MementoMapError, mayPass: boolean, waitMs?: number) {
+  constructor(error: MementoMapError, isRetryable: boolean, waitMs?: number) {
     super(error.message);
     this.error = error;
-    this.mayPass = mayPass;
+    this.isRetryable = isRetryable;
     this.waitMs = waitMs;
   }
 }
 
 /**
- * Asks one server, one request at a time, not too fast, and again after a while when it is busy.
+ * Sends requests to one server, one at a time, with a minimum interval, and retries when it is busy.
  *
- * Redirects lead to no private address, unless that is where the server itself is or it is allowed.
+ * Redirects to private addresses are refused, except to the server's own origin or if allowed.
  */
 export class PoliteClient {
   readonly #options: PoliteOptions;
   readonly #client: NodeClient;
   readonly #headers: Readonly<Record<string, string>>;
   #nextAt = 0;
-  /** Requests sent, with those tried again. */
+  /** Number of requests sent, including retries. */
   requests = 0;
 
   /**
-   * @param api the address of the server.
-   * @throws MM_USAGE when it is not one, or when the user agent cannot be sent.
+   * @param api the URL of the server.
+   * @throws MM_USAGE for an invalid URL, or an invalid user agent.
    */
   constructor(api: string, options: PoliteOptions) {
     const { userAgent = "mementomap", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
@@ -110,15 +110,15 @@ export class PoliteClient {
   }
 
   /**
-   * Sends a GET request and gives the answer to `use`. Where the connection breaks, also in the
-   * middle of the answer, or the server is busy, the request is sent again and `use` is called
-   * again from the start. Some CDX servers answer 404 and "No Captures found": that is nothing, no
+   * Sends a GET request and passes the response to `use`. If the connection breaks, even in the middle
+   * of the response, or the server is busy, the request is retried and `use` is called again from the
+   * start. A 404 with "No Captures found", as from some CDX servers, is an empty response, not an
    * error.
    *
-   * @throws MM_HTTP when the server does not answer or answers with an error, MM_REFUSED when it
-   *   redirects to a forbidden address, both naming the address
+   * @throws MM_HTTP for no response or an error status, MM_REFUSED for a redirect to a forbidden
+   *   address, both with the URL
    */
-  async ask<T>(
+  async get<T>(
     url: string,
     use: (answer: Answer) => Promise<T>,
     { retries }: { readonly retries?: number } = {},
@@ -129,8 +129,8 @@ export class PoliteClient {
         return await this.#try(url, use);
       } catch (failure) {
         if (!(failure instanceof Failure)) throw failure;
-        const { error, mayPass } = failure;
-        if (!mayPass || attempt > (retries ?? backOff.retries)) throw error;
+        const { error, isRetryable } = failure;
+        if (!isRetryable || attempt > (retries ?? backOff.retries)) throw error;
         const waitMs = waitBefore(attempt, backOff, failure.waitMs);
         if (waitMs > Math.max(LONGEST_ASKED_MS, backOff.longestMs)) throw notNow(error, waitMs);
         onRetry?.(error.message, waitMs);
@@ -156,10 +156,10 @@ export class PoliteClient {
       if (error instanceof CutAnswer) {
         throw new Failure(httpFailure(url, error.message, error), true);
       }
-      // Other codes are about what was done with the answer.
+      // Other errors come from the consumer of the response.
       if (!isMementoMapError(error) || !["MM_HTTP", "MM_REFUSED"].includes(error.code)) throw error;
-      const mayPass = error.code === "MM_HTTP" && isPassingFault(error);
-      throw new Failure(error.at({ source: url }), mayPass);
+      const isRetryable = error.code === "MM_HTTP" && isPassingFault(error);
+      throw new Failure(error.at({ source: url }), isRetryable);
     } finally {
       await response?.discard();
       this.#nextAt = performance.now() + intervalMs;
@@ -187,12 +187,12 @@ export class PoliteClient {
       return use({ chunks: watched([]), isEndMarked: true, source });
     }
     const isBusy = isTemporary(status);
-    // The first lines of a page in HTML say nothing.
+    // The first lines of an HTML page are not informative.
     const isPage = looksLikeHtml(reason);
-    const said = reason === "" || isPage ? "" : `: ${quote(reason, 200)}`;
-    const hint = isPage && !isBusy ? `, with a page in HTML; ${whereTheApiIs(source)}` : "";
+    const detail = reason === "" || isPage ? "" : `: ${quote(reason, 200)}`;
+    const hint = isPage && !isBusy ? ` with an HTML page; ${whereTheApiIs(source)}` : "";
     const name = `${status} ${STATUS_CODES[status] ?? ""}`.trim();
-    const error = httpFailure(source, `the server answered ${name}${said}${hint}`);
+    const error = httpFailure(source, `the server answered ${name}${detail}${hint}`);
     const waitMs = retryAfterMs(headers.get("retry-after"), Date.now());
     throw new Failure(error, isBusy, waitMs);
   }
@@ -208,7 +208,7 @@ async function* watched(
   }
 }
 
-/** @throws CutAnswer when the end is missing, MM_BAD_INPUT, MM_LIMIT */
+/** @throws CutAnswer for a truncated response, MM_BAD_INPUT, MM_LIMIT */
 async function* unzipped(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
@@ -217,11 +217,11 @@ async function* unzipped(
     yield* decompressed(chunks, { source });
   } catch (error) {
     if (!(error instanceof Error) || systemCode(error.cause) !== "Z_BUF_ERROR") throw error;
-    throw new CutAnswer("the compressed answer is cut short", { cause: error });
+    throw new CutAnswer("the compressed response is truncated", { cause: error });
   }
 }
 
-/** The beginning of a text, without blanks around it; the rest of it is not read. */
+/** The beginning of a text, trimmed; the rest is not read. */
 export async function startOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -232,10 +232,10 @@ export async function startOf(chunks: AsyncIterable<Uint8Array>): Promise<string
   return text.trim();
 }
 
-/** Waits; throws the signal's reason when it is aborted. */
+/** Waits; throws the signal's reason when aborted. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await sleep(Math.min(Math.max(0, ms), LONGEST_PAUSE_MS), undefined, { signal });
+    await sleep(Math.min(Math.max(0, ms), MAX_PAUSE_MS), undefined, { signal });
   } catch (error) {
     checkSignal(signal);
     throw error;
@@ -246,13 +246,13 @@ function checkSendable(userAgent: string): void {
   try {
     validateHeaderValue("User-Agent", userAgent);
   } catch (cause) {
-    const message = `${quote(userAgent)} cannot be sent as User-Agent: --contact must be printable ASCII`;
+    const message = `invalid User-Agent ${quote(userAgent)}: --contact must be printable ASCII`;
     throw new MementoMapError("MM_USAGE", message, { cause });
   }
 }
 
 function notNow(error: MementoMapError, waitMs: number): MementoMapError {
   const { code, position } = error;
-  const message = `${error.message}, and asks to wait ${Math.ceil(waitMs / 60_000)} minutes`;
+  const message = `${error.message}; it requests a wait of ${Math.ceil(waitMs / 60_000)} minutes`;
   return new MementoMapError(code, message, { position, cause: error });
 }

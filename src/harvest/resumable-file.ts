@@ -6,15 +6,15 @@ import { copyToOutput, withOutput } from "../files/output-file.ts";
 import { lockFile, readJson, writeJson } from "../files/shared-files.ts";
 import type { Interrupt } from "../interruption.ts";
 
-/** What is remembered between runs. */
+/** State stored between runs. */
 export interface ResumeNote {
   /** Bytes of the part file that are complete. */
   readonly bytes: number;
 }
 
-/** A note as it is stored. */
+/** The stored form of a note. */
 interface StoredNote<T extends ResumeNote> {
-  /** Identifies the server and the requests; another harvest must not continue this file. */
+  /** Identifies the server and the requests, so that another harvest does not continue this file. */
   readonly harvest: string;
   readonly note: T;
 }
@@ -24,25 +24,25 @@ interface ResumeOptions<T extends ResumeNote> {
   readonly harvest: unknown;
   /** The note of a new file. */
   readonly start: T;
-  /** What a new file begins with. */
+  /** The first bytes of a new file. */
   readonly head?: string | undefined;
   readonly interrupt?: Interrupt | undefined;
 }
 
 /**
- * A file that grows until it is complete, over several runs.
+ * A file that is completed over several runs.
  *
- * The bytes are in `FILE.part`, and `FILE.part.json` notes how many of them are complete and where
- * to continue; `FILE` appears when all is there. A lock keeps a second run away. Errors are MM_IO
- * and name the path.
+ * The bytes are in `FILE.part`; `FILE.part.json` records how many of them are complete and where to
+ * continue; `FILE` appears at the end. A lock excludes a second run. Errors are MM_IO and name the
+ * path.
  */
 export class ResumableFile<T extends ResumeNote> {
   note: T;
-  /** The path of the part. */
+  /** The path of the part file. */
   readonly path: string;
-  /** Where the next byte goes. */
+  /** Offset of the next byte. */
   end: number;
-  /** What the file was called when it was opened, maybe a link to the target. */
+  /** The path as passed, which may be a link to the target. */
   readonly #name: string;
   readonly #notePath: string;
   readonly #part: FileHandle;
@@ -69,7 +69,7 @@ export class ResumableFile<T extends ResumeNote> {
     this.#unlock = unlock;
   }
 
-  /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run */
+  /** @throws MM_USAGE when the files of an earlier run do not match, MM_IO, also for a second run */
   static async open<T extends ResumeNote>(
     path: string,
     options: ResumeOptions<T>,
@@ -100,13 +100,13 @@ export class ResumableFile<T extends ResumeNote> {
     }
   }
 
-  /** Drops all but the first `bytes`. */
+  /** Truncates the part file. */
   async cutTo(bytes: number): Promise<void> {
     await this.#checked(this.#part.truncate(bytes));
     this.end = bytes;
   }
 
-  /** Notes that everything written so far is complete, and what a later run needs to continue. */
+  /** Marks everything written so far as complete, and stores the state for a later run. */
   async commit(changes: Omit<T, "bytes">): Promise<void> {
     await this.#checked(this.#part.datasync());
     const note = { ...this.note, ...changes, bytes: this.end };
@@ -116,10 +116,10 @@ export class ResumableFile<T extends ResumeNote> {
   }
 
   /**
-   * Makes the file of the part, which is complete now, and removes the part and the note. Where that
-   * fails, or the process is killed, the next run does it.
+   * Creates the file from the complete part file, and removes the part and the note. If that fails, or
+   * the process is killed, the next run does it.
    *
-   * @param head what the file begins with, if the part does not.
+   * @param head the first bytes of the file, if they are not in the part.
    */
   async finish(head: string = ""): Promise<void> {
     const options = { stdout: process.stdout, interrupt: this.#interrupt };
@@ -173,19 +173,19 @@ function notePath(target: string): string {
 }
 
 /**
- * Opens what an earlier run left, without what is behind its first `bytes`; with 0, starts over.
+ * Opens the part file of an earlier run, truncated to `bytes`; with 0, starts over.
  *
  * @throws MM_USAGE when the file has fewer bytes, MM_IO
  */
 async function openPart(path: string, bytes: number): Promise<FileHandle> {
   const file = await open(path, bytes === 0 ? "w+" : "r+").catch((error: unknown) => {
     throw bytes > 0 && systemCode(error) === "ENOENT"
-      ? stale(path, "is gone, which has the beginning", error)
+      ? stale(path, "the partial download is missing", error)
       : ioError(error, path);
   });
   try {
     const { size } = await file.stat();
-    if (size < bytes) throw stale(path, `has only ${size} of ${bytes} bytes`);
+    if (size < bytes) throw stale(path, `the partial download has only ${size} of ${bytes} bytes`);
     await file.truncate(bytes);
     return file;
   } catch (error) {
@@ -195,17 +195,17 @@ async function openPart(path: string, bytes: number): Promise<FileHandle> {
 }
 
 /**
- * Where the file is to be in the end; a link is followed and stays.
+ * The final path of the file; links are followed and stay.
  *
- * @throws MM_IO when no file can be there, MM_USAGE when it cannot be compressed as its name says:
- *   both would otherwise be known only when everything has been fetched.
+ * @throws MM_IO when the path is not a plain file, MM_USAGE when its compression is not supported: both
+ *   would otherwise be detected only after everything has been fetched.
  */
 async function targetOf(path: string): Promise<string> {
   compressorFor(path);
   try {
     const found = await stat(path);
     if (found.isFile()) return await realpath(path);
-    const what = found.isDirectory() ? "is a directory" : "is not a plain file to continue";
+    const what = found.isDirectory() ? "is a directory" : "is not a plain file";
     throw new MementoMapError("MM_IO", `${what}; name a file`, { position: { source: path } });
   } catch (error) {
     if (systemCode(error) === "ENOENT") return path;
@@ -213,22 +213,22 @@ async function targetOf(path: string): Promise<string> {
   }
 }
 
-/** @throws MM_USAGE when the note is of another harvest; MM_IO */
+/** @throws MM_USAGE when the note belongs to another harvest; MM_IO */
 async function readNote<T extends ResumeNote>(
   path: string,
   harvest: string,
 ): Promise<T | undefined> {
   const stored = await readJson<StoredNote<T>>(path);
   if (stored !== undefined && stored.harvest !== harvest)
-    throw stale(path, "is of another harvest");
+    throw stale(path, "belongs to another harvest");
   return stored?.note;
 }
 
-/** An error about what an earlier run left. */
+/** An error about the files of an earlier run. */
 function stale(path: string, what: string, cause?: unknown): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
-    `${what}; give another -o, or remove the files whose names continue with .part to start over`,
+    `${what}; use another -o, or remove the .part and .part.json files to start over`,
     { position: { source: path }, cause },
   );
 }

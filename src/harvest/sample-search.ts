@@ -11,17 +11,17 @@ import { surt } from "../surt/uri-to-surt.ts";
 import { Random } from "../bytes/random.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
-  /** Words to begin with. */
+  /** Initial words. */
   readonly words: readonly string[];
-  /** How many words to ask for at most; 100 by default. */
+  /** Maximum number of searches, one word each; 100 by default. */
   readonly searches?: number | undefined;
-  /** Results to ask for at a time; 200 by default. */
+  /** Results per search; 200 by default. */
   readonly resultsPerSearch?: number | undefined;
-  /** The same seed asks for the same words while the answers are the same; 1 by default. */
+  /** The same seed leads to the same words if the responses are the same; 1 by default. */
   readonly seed?: number | undefined;
-  /** Captures from then on. */
+  /** Only captures from this date on. */
   readonly from?: string | undefined;
-  /** Captures up to then. */
+  /** Only captures up to this date. */
   readonly to?: string | undefined;
   /** Called with the number of new captures of each search. */
   readonly onLines?: ((lines: number) => void) | undefined;
@@ -31,25 +31,25 @@ export interface SampleSearchSummary {
   /** Distinct captures found. */
   readonly lines: number;
   readonly searches: number;
-  /** Requests of this run. */
+  /** Requests sent in this run. */
   readonly requests: number;
-  /** Results that name no URI or no datetime. */
+  /** Results without a URI or a datetime. */
   readonly leftOut: number;
-  /** Captures that an earlier run had found already. */
+  /** Captures found by earlier runs. */
   readonly resumedLines: number;
 }
 
 /**
- * Samples what an archive holds through its full-text search, with random words that it learns from
- * the results, and writes the captures into a file, as CDXJ that says it is a sample.
+ * Samples the holdings of an archive through its full-text search, with random words learned from the
+ * results, and writes the captures to a file, as CDXJ marked as a sample.
  *
- * Ends after the given number of searches, or when no new word is left. While it searches, the
- * captures are in `FILE.part`, and the words in `FILE.part.json`. The same sample begun again, after
- * an interruption or an error, continues behind the last search, and finds what it would have found
- * without. The file appears when all is there. Holds up to 10,000 words, and the captures seen.
+ * Ends after the maximum number of searches, or when no new word is left. Captures are stored in
+ * `FILE.part`, and the words in `FILE.part.json`. After an interruption or an error, the same sample
+ * resumes after the last search, with the same results as an uninterrupted one. The file appears at
+ * the end. Holds up to 10,000 words, and the captures seen.
  *
- * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT for answers that are not results,
- *   MM_USAGE when the file is of another harvest that was begun, MM_INTERRUPTED
+ * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT for invalid responses, MM_USAGE when
+ *   the file belongs to another unfinished harvest, MM_INTERRUPTED
  *
  * @example
  * ```ts
@@ -82,7 +82,12 @@ export async function sampleSearch(
   options: SampleSearchOptions,
 ): Promise<SampleSearchSummary> {
   checkSignal(options.signal);
-  const { words, searches: most = 100, resultsPerSearch: maxItems = 200, seed = 1 } = options;
+  const {
+    words,
+    searches: maxSearches = 100,
+    resultsPerSearch: maxItems = 200,
+    seed = 1,
+  } = options;
   const { from, to } = options;
   const meta = { sample: true, source: withoutCredentials(api) };
   const client = new PoliteClient(api, options);
@@ -94,16 +99,16 @@ export async function sampleSearch(
   });
   const resumedLines = file.note.lines;
   try {
-    if (file.note.searches > most) throw tooMany(target, file.note.searches);
+    if (file.note.searches > maxSearches) throw tooMany(target, file.note.searches);
     const seen = new Set((await readFile(file.path, "utf8")).split("\n"));
-    while (file.note.searches < most) {
+    while (file.note.searches < maxSearches) {
       const { searches } = file.note;
       const known = [...file.note.words];
       const word = pickWord(known, searches, seed);
       if (word === undefined) break;
-      // As Arquivo.pt's text search has it.
+      // The parameters of Arquivo.pt's text search.
       const url = withParameters(api, { q: word, maxItems: String(maxItems), from, to });
-      const { captures, leftOut } = await client.ask(url, async ({ chunks, source }) =>
+      const { captures, leftOut } = await client.get(url, async ({ chunks, source }) =>
         parseSearchAnswer(await wholeText(chunks, source), source),
       );
       const lines = captures.map(foundLine).filter((line) => !seen.has(line) && seen.add(line));
@@ -125,22 +130,22 @@ export async function sampleSearch(
   return { lines, searches, requests: client.requests, leftOut, resumedLines };
 }
 
-/** What is remembered between runs, besides the captures. */
+/** State stored between runs, in addition to the captures. */
 interface SampleNote extends ResumeNote {
   readonly searches: number;
   readonly lines: number;
   readonly leftOut: number;
-  /** Every word seen: first those that were searched for, then the others. */
+  /** All words seen: first those already used in searches, then the others. */
   readonly words: readonly string[];
 }
 
-/** Bounds what is remembered; a sample searches for a few hundred words. */
+/** Limit on stored words; a sample searches for a few hundred. */
 const MAX_WORDS = 10_000;
 const WORD = /\p{L}[\p{L}\p{N}]{2,29}/gu;
 
 /**
- * The next word to search for, at random, moved behind those that were searched for; undefined when
- * none is left. The same seed and answers lead to the same words, also after an interruption.
+ * Picks the next word to search for at random, and moves it after those already used; undefined when
+ * none is left. The same seed and responses lead to the same words, even after an interruption.
  */
 function pickWord(words: string[], searched: number, seed: number): string | undefined {
   if (searched >= words.length) return undefined;
@@ -151,7 +156,7 @@ function pickWord(words: string[], searched: number, seed: number): string | und
   return word;
 }
 
-/** The words, with new ones of titles and snippets. */
+/** Adds new words from titles and snippets. */
 function withWordsOf(captures: readonly FoundCapture[], words: readonly string[]): string[] {
   const all = new Set(words);
   for (const { text } of captures) {
@@ -166,7 +171,7 @@ function withWordsOf(captures: readonly FoundCapture[], words: readonly string[]
 function tooMany(source: string, searches: number): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
-    `was begun, and ${formatAmount(searches, "search was", "searches were")} made for it; ask for as many or more, or give another -o`,
+    `${formatAmount(searches, "search has", "searches have")} already been made for this file; use at least --searches ${searches}, or another -o`,
     { position: { source } },
   );
 }
@@ -177,19 +182,19 @@ interface FoundCapture {
   readonly date: string;
   readonly mime: string | undefined;
   readonly status: string | undefined;
-  /** Title and snippet, from which more words can be learnt. */
+  /** Title and snippet, a source of new words. */
   readonly text: string;
 }
 
-/** Longer than what there is any use for; a line of all of them is still one that can be read. */
+/** Longer than any useful value; a line with several of them is still below the line limit. */
 const MAX_MEMBER_CHARACTERS = 1 << 14;
 
 /**
- * The captures in an answer of Arquivo.pt's text search: members of `response_items` with
- * `originalURL` and `tstamp`. Items that lack either are left out, and counted, and so are those
- * whose URI is longer than 16,384 characters.
+ * Parses the captures in a response of Arquivo.pt's text search: members of `response_items` with
+ * `originalURL` and `tstamp`. Items without either are skipped and counted, as are those with a URI
+ * longer than 16,384 characters.
  *
- * @throws MM_BAD_INPUT for any other answer.
+ * @throws MM_BAD_INPUT for any other response.
  */
 export function parseSearchAnswer(
   text: string,
@@ -213,7 +218,7 @@ export function parseSearchAnswer(
   return { captures: found, leftOut: items.length - found.length };
 }
 
-/** A found capture as a line of CDXJ, without its end. */
+/** A found capture as a line of CDXJ, without its terminator. */
 export function foundLine({ uri, date, mime, status }: FoundCapture): string {
   return `${surt(uri)} ${date} ${JSON.stringify({ url: uri, mime, status })}`;
 }
@@ -231,7 +236,7 @@ function itemsOf(text: string, source: string): Record<string, unknown>[] {
 }
 
 function notAnAnswer(text: string, source: string, cause?: unknown): MementoMapError {
-  const message = `not an answer of a text search, which has "response_items": ${quote(text)}`;
+  const message = `not a text search response, no "response_items": ${quote(text)}`;
   return badInput(source, message, cause);
 }
 
@@ -244,7 +249,7 @@ function startOf(text: string | undefined): string | undefined {
   return text?.slice(0, MAX_MEMBER_CHARACTERS);
 }
 
-/** Snippets mark the words that were found: `<em>word</em>`. */
+/** Removes markup from a snippet, which highlights the words found: `<em>word</em>`. */
 function plainText(html: string): string {
   return html.replaceAll(/<[^<>]*>|&\w+;/g, " ");
 }

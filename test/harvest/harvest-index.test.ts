@@ -158,7 +158,7 @@ describe("harvestIndex", () => {
   }
 
   it.each([
-    ["is gone", undefined, /is gone, which has the beginning; /],
+    ["is gone", undefined, /the partial download is missing; /],
     ["is shorter than it was", LINES[0].slice(0, 20), /has only 20 of \d+ bytes; /],
   ])("does not go on where the part fetched before %s", async (_what, content, message) => {
     const { run, target } = await begun();
@@ -192,7 +192,7 @@ describe("harvestIndex", () => {
       response.writeHead(429, { "retry-after": "7200" }).end(),
     );
     await expect(run()).rejects.toThrow(
-      "the server answered 429 Too Many Requests, and asks to wait 120 minutes",
+      "the server answered 429 Too Many Requests; it requests a wait of 120 minutes",
     );
   });
 
@@ -231,7 +231,7 @@ describe("harvestIndex", () => {
     const { run } = await harvesting((url) => (isProbe(url) ? "5\n" : `${LINES[0]}\n\nsame\n`));
     await expect(run()).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
-      message: 'the server returns the resume key "same" again, so the answer would never end',
+      message: 'the server repeats the resume key "same", so the harvest would never end',
     });
   });
 
@@ -289,7 +289,7 @@ describe("harvestIndex", () => {
     await once(listener, "listening");
     await expect(harvestIndex(api, [QUERY], socket, FAST)).rejects.toMatchObject({
       code: "MM_IO",
-      message: "is not a plain file to continue; name a file",
+      message: "is not a plain file; name a file",
     });
     expect(asked).toEqual([]);
     writeFileSync(join(folder, "file"), "old");
@@ -331,7 +331,7 @@ describe("harvestIndex", () => {
     await run();
     expect(await second).toMatchObject({
       code: "MM_IO",
-      message: expect.stringContaining("another run is using it"),
+      message: expect.stringContaining("in use by another run"),
     });
     expect(text()).toBe(ALL);
     await run();
@@ -384,9 +384,9 @@ describe("mementomap harvest", () => {
     [["harvest", "http://localhost/"], /needs --url or --search/],
     [["harvest", "http://localhost/", "--url", "a"], /needs -o/],
     [["harvest", "http://localhost/", "--search", "a", "-o", "-"], /needs -o FILE/],
-    [["harvest", "nowhere", "--url", "a", "-o", "x"], /not the URL of a server: "nowhere"/],
-    [["harvest", "nowhere", "--search", "a", "-o", "x"], /not the URL of a server: "nowhere"/],
-    [["harvest", "http://h/", "--url", "a", "--contact", "Ш", "-o", "x"], /cannot be sent as/],
+    [["harvest", "nowhere", "--url", "a", "-o", "x"], /not an HTTP URL: "nowhere"/],
+    [["harvest", "nowhere", "--search", "a", "-o", "x"], /not an HTTP URL: "nowhere"/],
+    [["harvest", "http://h/", "--url", "a", "--contact", "Ш", "-o", "x"], /invalid User-Agent/],
     [["harvest", "http://h/", "--url", "a", "--match", "all"], /unknown "all"; use exact, prefix/],
   ])("says what is wrong with %j", async (argv, message) => {
     const folder = scratchDir();

@@ -20,7 +20,7 @@ const FAST: PoliteOptions = {
 async function answerOf(api: string, options: PoliteOptions = FAST): Promise<[string, boolean]> {
   const client = new PoliteClient(api, options);
   try {
-    return await client.ask(api, async ({ chunks, source, isEndMarked }) => [
+    return await client.get(api, async ({ chunks, source, isEndMarked }) => [
       await wholeText(chunks, source),
       isEndMarked,
     ]);
@@ -68,7 +68,7 @@ describe("PoliteClient", () => {
     const api = await oldServer([whole.subarray(0, 20), whole], "Content-Encoding: gzip\r\n");
     const onRetry = (reason: string): void => void retries.push(reason);
     expect(await answerOf(api, { ...FAST, onRetry })).toEqual(["answer ".repeat(1000), true]);
-    expect(retries).toEqual(["the compressed answer is cut short"]);
+    expect(retries).toEqual(["the compressed response is truncated"]);
   });
 
   it("says where nothing marks the end", async () => {

@@ -133,7 +133,7 @@ describe("sampleSearch", () => {
     const { run, target } = await begun();
     await expect(run(others)).rejects.toMatchObject({
       code: "MM_USAGE",
-      message: expect.stringMatching(/^is of another harvest; give another -o/) as string,
+      message: expect.stringMatching(/^belongs to another harvest; use another -o/) as string,
       position: { source: `${target}.part.json` },
     });
     // Nor does anything become of what was found.
@@ -144,7 +144,9 @@ describe("sampleSearch", () => {
     const { run, text } = await begun(6);
     await expect(run({ searches: 4 })).rejects.toMatchObject({
       code: "MM_USAGE",
-      message: expect.stringMatching(/^was begun, and 5 searches were made for it; /) as string,
+      message: expect.stringMatching(
+        /^5 searches have already been made for this file; /,
+      ) as string,
     });
     await run({ searches: 15 });
     expect(text()).toBe((await unstopped({ searches: 15 })).text);
@@ -243,7 +245,7 @@ describe("mementomap harvest --search", () => {
     expect(readdirSync(folder).toSorted()).toEqual(["a.cdxj.part", "a.cdxj.part.json"]);
     const other = await runCli([...command("a.cdxj"), "--seed", "2"]);
     expect(other.code).toBe(2);
-    expect(other.stderr).toMatch(/is of another harvest; give another -o, or remove the files/);
+    expect(other.stderr).toMatch(/belongs to another harvest; use another -o, or remove the .part/);
     const { code, stderr } = await runCli(command("a.cdxj"));
     expect(code).toBe(0);
     expect(stderr).toMatch(/^\d+ captures, \d+ of them before, 6 searches, .*, 3 requests\n$/);

@@ -197,7 +197,7 @@ describe("mementomap harvest", () => {
     ] as const) {
       status = code;
       const { stderr } = await runCli(["harvest", `${api}/web/`, ...words]);
-      expect(stderr).toContain(`/COLLECTION/cdx, here perhaps ${api}/web/cdx`);
+      expect(stderr).toContain(`/COLLECTION/cdx, perhaps ${api}/web/cdx`);
       expect(stderr).toContain(`HTML`);
       expect(stderr).toContain(message);
       expect(stderr).not.toContain("--format");
