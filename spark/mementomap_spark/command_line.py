@@ -1,4 +1,4 @@
-"""The command line: options of our own, and those that go to the executable as they are."""
+"""The command line: our own options, and those passed through to the executable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from . import __version__
 from .executable import BAD_INPUT, MementoMapError
 from .generate import generate
 
-#: Options of the executable; those with a value may be given several times.
+#: Options of the executable; those with a value may be repeated.
 _OPTIONS = {
     **{"format": "NAME", "status": "CODE", "mime": "TYPE", "from": "DATE", "to": "DATE", "exclude": "REGEX"},
     **{"preset": "NAME", "memory": "SIZE", "revisits": "RULE", "by": "FIELD", "id": "URL", "name": "TEXT"},
@@ -31,20 +31,20 @@ _FLAGS = ("distinct", "originals", "queries", "skip-bad")
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mementomap-spark",
-        description="Makes the parts of a map on a Spark cluster; mementomap merge joins them.",
-        epilog="Options that are not explained here are those of mementomap generate.",
+        description="Creates the parts of a map on a Spark cluster; mementomap merge joins them.",
+        epilog="All other options are those of mementomap generate.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    making = commands.add_parser("generate", help="make the parts of a map of an index", allow_abbrev=False)
+    making = commands.add_parser("generate", help="create the parts of the map of an index", allow_abbrev=False)
     making.add_argument("-o", "--output", metavar="DIR", required=True, help="write the parts of the map here")
-    making.add_argument("inputs", nargs="+", metavar="INPUT", help="a file, a folder or a glob, anywhere")
+    making.add_argument("inputs", nargs="+", metavar="INPUT", help="a file, a folder or a glob")
     making.add_argument("--split-size", type=_size, metavar="SIZE", help="bytes that one task reads")
-    making.add_argument("--ranges", type=int, metavar="N", help="how many tasks merge")
-    making.add_argument("--executable", metavar="PATH", help="where mementomap is on all machines")
-    making.add_argument("--force", action="store_true", help="replace outputs that are there")
+    making.add_argument("--ranges", type=int, metavar="N", help="number of merge tasks")
+    making.add_argument("--executable", metavar="PATH", help="path of mementomap on all machines")
+    making.add_argument("--force", action="store_true", help="replace existing output")
     for name, value in _OPTIONS.items():
         making.add_argument(f"--{name}", metavar=value, action="append")
     for name in _FLAGS:
@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 def _size(text: str) -> int:
     match = re.fullmatch(r"(\d+)([kmgt]?)", text.lower())
     if match is None or int(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"not a size: {text!r}; write 512m")
+        raise argparse.ArgumentTypeError(f"not a size: {text!r}; expected a size such as 512m")
     return int(match[1]) * 1024 ** " kmgt".index(match[2] or " ")
 
 
@@ -70,12 +70,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def start(command: str) -> SparkContext:
-    """The application; its workers have this package, unless spark-submit sent it to them."""
+    """Starts the application; ships this package to the workers unless spark-submit did."""
     context = SparkContext.getOrCreate(SparkConf().setIfMissing("spark.app.name", f"mementomap {command}"))
     package = os.path.dirname(os.path.abspath(__file__))
     if os.path.isdir(package):
         folder = tempfile.mkdtemp(prefix="mementomap-")
-        # Workers may fetch it as long as the application runs.
+        # Workers may fetch it until the application ends.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         source, name = os.path.split(package)
         context.addPyFile(shutil.make_archive(os.path.join(folder, name), "zip", source, name))
@@ -83,13 +83,13 @@ def start(command: str) -> SparkContext:
 
 
 def run(context: SparkContext, options: argparse.Namespace) -> int:
-    """Does what the options say; returns the exit status."""
+    """Runs the command; returns the exit status."""
     started = time.monotonic()
     try:
         figures = generate(context, options)
     except (MementoMapError, Py4JJavaError) as error:
         text = str(error.java_exception if isinstance(error, Py4JJavaError) else f"MementoMapError: {error}\n")
-        # What a task said is wrong with the input is within what Java says.
+        # The error of a task is embedded in the Java exception.
         fault = re.search(r"MementoMapError: (.*?)\n", text)
         if fault is None:
             raise

@@ -13,26 +13,26 @@ from dataclasses import dataclass, field
 
 from pyspark import SparkFiles
 
-#: The exit status for bad input and misuse: doing it again would not help.
+#: The exit status for bad input and misuse: retrying would not help.
 BAD_INPUT = 2
 
 
 class MementoMapError(Exception):
-    """The input or the command is at fault; the message says where."""
+    """Bad input or misuse; the message includes the position."""
 
 
 @dataclass(frozen=True)
 class Executable:
     """How to run `mementomap`; sent to tasks."""
 
-    #: Where it is; by default in the archive that was given to spark-submit, or on the PATH.
+    #: Its path; by default in the archive passed to spark-submit, or on the PATH.
     path: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def run(
         self, *arguments: object, folder: str, names: Mapping[str, str] | None = None, lines: Iterable[bytes] = ()
     ) -> dict:
-        """Runs a command in a folder, with these lines as its input; returns its summary.
+        """Runs a command in a folder, with these lines as its stdin; returns its summary.
 
         In messages, the paths of local copies are replaced by `names`.
         """
@@ -41,7 +41,7 @@ class Executable:
         with tempfile.TemporaryFile(dir=folder) as told, subprocess.Popen(
             command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=told
         ) as process:
-            # A command that has found a fault reads no more.
+            # After an error, the command stops reading.
             with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
                 for chunk in lines:
                     stdin.write(chunk)
@@ -66,7 +66,7 @@ class Executable:
         found = shutil.which("mementomap")
         if found is None:
             raise RuntimeError(
-                "no mementomap here; give spark-submit --archives mementomap.tar.gz#mementomap, or --executable"
+                "mementomap not found; use spark-submit --archives mementomap.tar.gz#mementomap, or --executable"
             )
         return found
 
@@ -92,7 +92,7 @@ def _message(error: Mapping, names: Mapping[str, str]) -> str:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A folder on the disks that Spark may use, gone when the task is over."""
+    """A folder on Spark's local disks, removed after the task."""
     disks = os.environ.get("SPARK_EXECUTOR_DIRS") or os.environ.get("LOCAL_DIRS") or os.environ.get("SPARK_LOCAL_DIRS")
     parent = disks.replace(":", ",").split(",")[0] if disks else None
     if parent is not None:

@@ -14,21 +14,21 @@ from .hadoop import Hadoop
 from .inputs import find_inputs
 from .pipeline import Run, Work, merge_range, read_share, write_footer, write_slice
 
-#: Bytes of runs that make a range, unless it is told otherwise.
+#: Default bytes of runs per range.
 _RANGE_BYTES = 32 * 2**20
-#: `partition --into` takes cuts from the first keys of blocks alone where there are as many for each range.
+#: With at least this many blocks per range, `partition --into` chooses cuts from the first keys of blocks alone.
 _BLOCKS_PER_RANGE = 32
 
 
 def generate(context: SparkContext, options: Namespace) -> dict:
-    """Writes the parts of the map to the folder that the options name; returns the figures of the run.
+    """Writes the parts of the map to the output folder; returns the figures of the run.
 
-    The driver reads what runs say of themselves, and their keys only where they are few.
+    The driver reads the footers of runs, and their keys only if there are few blocks.
     """
     hadoop = Hadoop.of_driver(context)
     output = hadoop.full_path(options.output)
     if not options.force and hadoop.exists(output):
-        raise MementoMapError(f"{output}: is there already; name another, or replace it with --force [MM_USAGE]")
+        raise MementoMapError(f"{output}: already exists; use another, or --force to replace it [MM_USAGE]")
     parallelism = context.defaultParallelism
     inputs = find_inputs(hadoop, options.inputs, options.split_size, parallelism)
     date = os.environ.get("SOURCE_DATE_EPOCH", str(inputs.changed))
@@ -66,14 +66,14 @@ def generate(context: SparkContext, options: Namespace) -> dict:
 
 
 def _refuse_logs(runs: Sequence[Run]) -> None:
-    """The same URI is in many logs of an aggregator, and its mementos must not be added up."""
+    """Rejects logs of aggregators: the same URI is in many of them, and its mementos must not be added up."""
     for run in runs if len(runs) > 1 else ():
         if run.footer["description"].get("isSample") and not run.footer["keys"]["distinct"]:
             raise MementoMapError("logs of aggregators cannot be read in splits; use mementomap generate [MM_USAGE]")
 
 
 def _choose_cuts(hadoop: Hadoop, runs: Sequence[Run], wanted: int, executable: Executable, folder: str) -> bytes:
-    """The keys between ranges, one on a line."""
+    """The keys between ranges, one per line."""
     if wanted == 1:
         return b""
     blocks = sum(len(run.footer["run"]["blocks"]) for run in runs)

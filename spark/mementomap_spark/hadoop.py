@@ -21,12 +21,12 @@ class FileStatus:
     path: str
     size: int
     is_folder: bool
-    #: When it last changed, in seconds.
+    #: Modification time, in seconds.
     changed: int
 
 
 def local_path(path: str) -> str | None:
-    """The path of a file that every machine has under this name; None on other file systems."""
+    """The local path of a `file:` URL, which must exist on every machine; None for other file systems."""
     parts = urlsplit(path)
     return unquote(parts.path) if parts.scheme == "file" else None
 
@@ -49,7 +49,7 @@ class Hadoop:
         return writer.toString()
 
     def find(self, pattern: str) -> list[FileStatus]:
-        """The files and folders that a path or a glob stands for, by name; paths in full."""
+        """The files and folders that match a path or a glob, sorted by name; full paths."""
         system, path = self._open(pattern)
         return _by_path(system.globStatus(path) or ())
 
@@ -62,13 +62,13 @@ class Hadoop:
         return system.makeQualified(given).toString()
 
     def read(self, path: str, start: int, length: int) -> bytes:
-        """A few bytes of a file; fewer where it ends."""
+        """A few bytes of a file; fewer at its end."""
         with tempfile.NamedTemporaryFile(prefix="mementomap-") as file:
             self.copy(path, start, start + length, file.name)
             return file.read()
 
     def copy(self, path: str, start: int, end: int, local: str, at: int = 0) -> int:
-        """Copies bytes of a file to a place in a local file; returns how many there were."""
+        """Copies bytes of a file to an offset in a local file; returns how many."""
         system, source = self._open(path)
         stored = system.open(source)
         try:
@@ -84,7 +84,7 @@ class Hadoop:
             stored.close()
 
     def upload(self, local: str, path: str) -> None:
-        """Copies a local file to a path; what is there is replaced, as by a task that is done again."""
+        """Copies a local file to a path; replaces an existing file, which an earlier attempt may have left."""
         system, target = self._open(path)
         source = self._jvm.org.apache.hadoop.fs.Path(f"file://{local}")
         system.mkdirs(target.getParent())
@@ -97,7 +97,7 @@ class Hadoop:
     def rename(self, path: str, name: str) -> None:
         system, found = self._open(path)
         if not system.rename(found, self._jvm.org.apache.hadoop.fs.Path(name)):
-            raise OSError(f"{path} cannot be renamed to {name}")
+            raise OSError(f"cannot rename {path} to {name}")
 
     def delete(self, path: str) -> None:
         system, found = self._open(path)
@@ -116,7 +116,7 @@ def _by_path(found) -> list[FileStatus]:
     return sorted(every, key=lambda status: status.path)
 
 
-#: The file systems of this process, if it is a worker that needed them.
+#: The file systems of this worker process, once used.
 _of_worker: Hadoop | None = None
 
 
@@ -139,14 +139,14 @@ def _start_jvm(configuration_xml: str) -> Hadoop:
         enable_auth=True,
     )
     configuration = gateway.jvm.org.apache.hadoop.conf.Configuration()
-    # Of a stream it keeps what it read; a file would be read again whenever classes bring defaults of their own.
+    # A stream is read once; a file would be read again whenever classes add defaults.
     configuration.addResource(gateway.jvm.java.io.ByteArrayInputStream(bytearray(configuration_xml, "utf-8")))
     configuration.size()
     return Hadoop(gateway.jvm, configuration)
 
 
 def _java_of_executor() -> tuple[str, str]:
-    """The program and the classes of the JVM that this process was started by, and jars that were added to it."""
+    """The program and classpath of the JVM that started this process, and the jars added to it."""
     added = os.path.join(os.path.abspath(SparkFiles.getRootDirectory()), "*")
     process = os.getppid()
     while process > 1:
@@ -161,7 +161,7 @@ def _java_of_executor() -> tuple[str, str]:
 
 
 def _of_process(process: int, name: str) -> str:
-    """What Linux says of a process; elsewhere, as if it had no parent."""
+    """A /proc file of a process; on other systems than Linux, as if it had no parent."""
     try:
         with open(f"/proc/{process}/{name}", encoding="utf-8", errors="replace") as file:
             return file.read()

@@ -1,7 +1,7 @@
-"""What tasks do: a share of the index becomes a run, and a range of the keys of all runs a part of the map.
+"""The tasks: convert a share of the index to a run, and merge a key range of all runs into a part of the map.
 
-Runs and parts are files of the output file system. Nothing is shuffled: a task that merges a range reads the blocks of
-runs that have its keys. A task that is done again, anywhere, gives the same bytes.
+Runs and parts are files on the output file system. Nothing is shuffled: a merge task reads the blocks of the runs that
+overlap its range. Tasks are deterministic, so they can be retried anywhere.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .inputs import Share
 _MAGIC = b"\x89MMR\r\n\x1a\n"
 _TAIL = 8 + len(_MAGIC)
 _CHUNK_BYTES = 2**22
-#: Read beyond the end of a split, for the rest of its last line; no line may be longer.
+#: Bytes read beyond the end of a split, for the rest of its last line; the limit on lines.
 _LINE_BYTES = 2**20 + 2
 
 
 @dataclass(frozen=True)
 class Work:
-    """What tasks need to know; sent to each."""
+    """Parameters of tasks; sent to each."""
 
     executable: Executable
     #: The options of `partition`.
@@ -39,7 +39,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Run:
-    """A run in the output file system, and what it says of itself (see src/generate/run-file.ts)."""
+    """A run on the output file system, with its summary and footer (see src/generate/run-file.ts)."""
 
     path: str
     size: int
@@ -89,7 +89,7 @@ def _lines(hadoop: Hadoop, share: Share, copy: str) -> Iterator[bytes]:
         hadoop.copy(file.path, at, min(end + _LINE_BYTES, file.size), copy)
     with open(local, "rb") as lines:
         lines.seek(at - base)
-        # What is before the first line end is of the split before.
+        # Bytes before the first line end belong to the previous split.
         at += len(lines.readline()) if start > 0 else 0
         while at < end:
             chunk = lines.read(min(_CHUNK_BYTES, end - at))
@@ -110,7 +110,7 @@ def _footer_of(path: str) -> dict:
 def write_slice(hadoop: Hadoop, run: Run, start: bytes, end: bytes | None, path: str) -> None:
     """Writes the blocks of a run that may have keys from `start` up to `end`, as a run that may be empty.
 
-    Also one without keys says what the map says of itself.
+    Even an empty run has the description of the map.
     """
     blocks = run.footer["run"]["blocks"]
     keys = [b64decode(key) for _, key, _ in blocks]
@@ -127,7 +127,7 @@ def write_slice(hadoop: Hadoop, run: Run, start: bytes, end: bytes | None, path:
 
 
 def write_footer(path: str, footer: dict) -> None:
-    """Completes a run, of which the keys may be there."""
+    """Completes a run, whose keys may already be in the file."""
     text = json.dumps(footer).encode()
     with open(path, "r+b" if os.path.exists(path) else "wb") as file:
         file.write(_MAGIC)
@@ -136,7 +136,7 @@ def write_footer(path: str, footer: dict) -> None:
 
 
 def merge_range(work: Work, number: int, cuts: bytes, runs: Sequence[Run]) -> tuple[int, int]:
-    """Merges a range of all runs into a part of the map; returns its rows, and how many bytes were merged."""
+    """Merges a range of all runs into a part of the map; returns its number of rows, and of bytes merged."""
     hadoop = hadoop_of_task(work.configuration_xml)
     edges = [b"", *cuts.split(b"\n")[:-1], None]
     with scratch_folder() as folder:
