@@ -146,7 +146,7 @@ describe("harvestIndex", () => {
     writeFileSync(`${target}.part.json`, '{"harvest": "other"}');
     await expect(run()).rejects.toMatchObject({
       code: "MM_USAGE",
-      message: expect.stringMatching(/of another harvest/) as string,
+      message: expect.stringMatching(/belongs to another harvest/) as string,
     });
   });
 
@@ -263,7 +263,7 @@ describe("harvestIndex", () => {
     const { run } = await harvesting((url) => (isProbe(url) ? probe : array));
     await expect(run({}, queries)).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
-      message: expect.stringMatching(/leave output=json out/) as string,
+      message: expect.stringMatching(/remove output=json/) as string,
     });
   });
 

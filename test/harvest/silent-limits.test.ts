@@ -176,9 +176,7 @@ describe("mementomap harvest", () => {
     const words = ["harvest", `${api}/wbe/cdx`, "--url", "a.com", "--interval", "0", "-o", target];
     const { code, stderr } = await runCli(words);
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /no captures of "a\.com"; check the name of the collection.*MM_NOT_FOUND/,
-    );
+    expect(stderr).toMatch(/no captures of "a\.com"; check the collection.*MM_NOT_FOUND/);
     expect(readdirSync(folder)).toEqual([]);
     expect((await runCli([...words, "--force"])).code).toBe(0);
     expect(existsSync(target)).toBe(true);
