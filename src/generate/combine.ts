@@ -112,7 +112,7 @@ function sameKeys(files: readonly RunFile[]): RunKeys {
   return first.keys;
 }
 
-/** What a map of all that others were made of says of itself. */
+/** The description of a map made from the inputs of several others. */
 export function joinDescriptions(all: readonly MapDescription[]): MapDescription {
   const last = all.map(({ updatedAt = "" }) => updatedAt).reduce((a, b) => (a > b ? a : b));
   return {

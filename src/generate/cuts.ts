@@ -3,12 +3,12 @@ import { MementoMapError, quote } from "../errors.ts";
 import type { RunFile } from "./run-file.ts";
 import { type MergeOptions, mergeStored } from "./stored-runs.ts";
 
-/** A sample of fewer keys for each range would make ranges of different size. */
+/** Keys sampled per range; fewer would make the sizes of ranges uneven. */
 const SAMPLE_PER_RANGE = 32;
 
 /**
- * Chooses cuts that divide the keys of runs into ranges of about equal size; into fewer where there are
- * too few keys.
+ * Chooses cuts that divide the keys of runs into ranges of about equal size; into fewer if there are too
+ * few keys.
  *
  * Blocks of runs are of one size, so their first keys are a fair sample; the runs themselves are read
  * only where they have few blocks.
@@ -32,7 +32,7 @@ export async function chooseCuts(
   return cuts;
 }
 
-/** Every so many keys of all runs. */
+/** Samples the keys of all runs at regular intervals. */
 async function sampleOf(
   runs: readonly RunFile[],
   wanted: number,
@@ -48,7 +48,7 @@ async function sampleOf(
   return sample;
 }
 
-/** A cut never separates the rows of a key, nor their originals: what is behind the SURT is left out. */
+/** Removes everything after the SURT, so that a cut never separates the rows or originals of a key. */
 function surtOf(key: Uint8Array): Uint8Array {
   const end = key.findIndex((byte) => byte <= SPACE);
   return end === -1 ? key : key.subarray(0, end);

@@ -24,7 +24,7 @@ export interface GenerateMapOptions extends SourceOptions {
   readonly originals?: boolean | undefined;
   /** Digits of the datetime to split rows by, 0 (the default) to 14. */
   readonly datetimeDigits?: number | undefined;
-  /** Count and leave out lines and records that cannot be read, instead of failing. */
+  /** Count and skip unreadable lines and records, instead of failing. */
   readonly skipBad?: boolean | undefined;
   readonly description?: MapDescription | undefined;
 }
@@ -35,16 +35,16 @@ export interface GeneratedMap {
   readonly bytes: Uint8Array;
   readonly rows: number;
   readonly counts: IndexCounts;
-  /** The first few places that could not be read. */
+  /** The first few unreadable places. */
   readonly damages: readonly Damage[];
 }
 
 const TABLE_BYTES = 64 * 2 ** 20;
-/** What a format is detected by. */
+/** Bytes used to detect a format. */
 const HEAD_BYTES = 1 << 16;
 
 /**
- * Makes a map from indexes, in memory: for browsers, tests and small archives.
+ * Generates a map from indexes, in memory: for browsers, tests and small archives.
  *
  * Reads every source once, sorted or not. Holds all keys; `generateFiles` of `mementomap/node` does
  * the same for any size in bounded memory, with the same rows.
@@ -105,7 +105,7 @@ export interface SourceOptions {
   /** Which archive to take from logs and TimeMaps of aggregators. */
   readonly archive?: string | undefined;
   readonly maxLineBytes?: number | undefined;
-  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  /** When aborted, the work fails with MM_INTERRUPTED. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -119,7 +119,7 @@ interface OpenSource {
 /**
  * Detects the format of a source by its first 64 KiB.
  *
- * @throws MM_BAD_INPUT when no format fits.
+ * @throws MM_BAD_INPUT if no format matches.
  */
 export async function openSource(
   { name, chunks: given }: IndexSource,
@@ -132,7 +132,7 @@ export async function openSource(
 /**
  * Hands all rows of a source to a reader. Holds one chunk and the longest line.
  *
- * @param damage where to note records that are broken, and to go on with the next.
+ * @param damage records broken records, which are then skipped.
  * @throws MM_BAD_LINE and MM_LIMIT with source and line; MM_BAD_INPUT
  */
 export async function readSource(

@@ -21,14 +21,14 @@ export interface GenerateSummary extends ReadingSummary {
   readonly bytes: number;
   /** The sum of all counts. */
   readonly mementos: number;
-  /** Captures that were read before; known only with deduplication. */
+  /** Duplicate captures; known only with deduplication. */
   readonly duplicates: number;
   /** Sorted runs that went through the disk. */
   readonly runs: number;
 }
 
 /**
- * Makes a map from index files: reads, filters, keys, counts, sorts and writes.
+ * Generates a map from index files: reads, filters, keys, counts, sorts and writes.
  *
  * The rows do not depend on the order of files, on threads or on memory.
  *
@@ -102,7 +102,7 @@ async function addToMaps(
   });
 }
 
-/** What a map says of itself. */
+/** The description in the headers of a map. */
 function descriptionOf({ id, meta }: UkvsHeaders): MapDescription {
   const text = (name: string): string | undefined => {
     const value = meta[name];

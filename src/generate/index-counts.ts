@@ -1,21 +1,21 @@
 import type { DamageLog } from "../bytes/damage.ts";
 import { addLineCounts, type LineCounts, newLineCounts } from "../input/row-reader.ts";
 
-/** What became of the lines of an index; nothing is dropped without a count. */
+/** The outcomes of the lines of an index; every dropped line is counted. */
 export interface IndexCounts extends LineCounts {
-  /** Parts of files that could not be read and were skipped; they do not count as lines. */
+  /** Unreadable ranges of files that were skipped; they do not count as lines. */
   damaged: number;
-  /** Bytes of those stretches, as far as they are known. */
+  /** Bytes of these ranges, as far as known. */
   damagedBytes: number;
-  /** Lines that were counted into the map: all that the counts above leave of `lines`. */
+  /** Lines counted into the map: `lines` minus the counts above. */
   counted: number;
-  /** What they stand for: one capture each, but as many as they say in logs. */
+  /** Captures in these lines: one each, but in logs the stated number. */
   captures: number;
-  /** Of the captures, those known to be revisits: the page was found unchanged. */
+  /** Captures known to be revisits: the page was unchanged. */
   revisits: number;
-  /** Of the captures, those of samples: there may be more. */
+  /** Captures from samples: there may be more. */
   samples: number;
-  /** Of the captures, those without a URI, whose key is the key column as it stands. */
+  /** Captures without a URI, whose key is the unchanged key column. */
   keyedByColumn: number;
 }
 
@@ -39,7 +39,7 @@ export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
   for (const name of Object.keys(NONE) as (keyof typeof NONE)[]) total[name] += part[name];
 }
 
-/** Counts what was skipped while lines were made; a line that was cut is a bad line. */
+/** Counts damage skipped while reading lines; a truncated line is a bad line. */
 export function countDamage(counts: IndexCounts, { places, bytes, cutLines }: DamageLog): void {
   counts.damaged += places;
   counts.damagedBytes += bytes;

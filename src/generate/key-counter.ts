@@ -26,8 +26,8 @@ const NONE = -1;
 /**
  * Counts captures by the keys of their rows in a table, which `drain` must empty when it is full.
  *
- * A key is made from the URI of its row. The key column counts only where there is none, or none that
- * names a host or a scheme.
+ * A key is made from the URI of its row. The key column is used only if there is no URI, or one without
+ * host and scheme.
  */
 export class KeyCounter implements KeySink<IndexCounts> {
   readonly counts: IndexCounts = newIndexCounts();
@@ -36,14 +36,14 @@ export class KeyCounter implements KeySink<IndexCounts> {
   readonly #drain: () => void;
   readonly #surt = new CaptureSurt();
   readonly #rowKey: RowKey;
-  /** Whether nothing but the key goes into the table: then it can be made in one pass over the URI. */
+  /** Whether only the key goes into the table, so that one pass over the URI suffices. */
   readonly #isKeyOnly: boolean;
   readonly #plainBytes: PlainBytes;
   #key = new Uint8Array(4096);
   #isSample = false;
-  /** Over the bytes that are being read. */
+  /** View of the bytes being read. */
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** The URI that the row counted last was keyed by, in the same bytes; NONE if it was not. */
+  /** The URI that keyed the row counted last, in the same bytes; NONE if it had none. */
   #lastUriStart = NONE;
   #lastUriEnd = NONE;
 
@@ -90,7 +90,7 @@ export class KeyCounter implements KeySink<IndexCounts> {
     return ROW.capture;
   }
 
-  /** Counts a row by its URI; false where that names neither a host nor a scheme. */
+  /** Counts a row by its URI; false if the URI has neither a host nor a scheme. */
   #addUri(bytes: Uint8Array, capture: Capture): boolean {
     const { uriStart, uriEnd } = capture;
     if (this.#repeatsUri(uriStart, uriEnd)) {
@@ -125,7 +125,7 @@ export class KeyCounter implements KeySink<IndexCounts> {
     this.#addKey(rowKey.bytes, rowKey.start, rowKey.end, capture.count);
   }
 
-  /** Whether a row has the URI, and so the key, of the one counted last. */
+  /** Whether a row has the same URI, and so the same key, as the row counted last. */
   #repeatsUri(start: number, end: number): boolean {
     const last = this.#lastUriStart;
     if (last === NONE || !this.#rowKey.isPartOfSurt) return false;

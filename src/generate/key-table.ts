@@ -4,11 +4,11 @@ import { sortKeys } from "../bytes/sort-keys.ts";
 /** What a key costs besides its bytes: start, count, hash, place in a lane, two hash slots. */
 const ENTRY_BYTES = 4 + 8 + 4 + 4 + 8;
 
-/** Share of the memory that goes to the bytes of keys; web keys are about 55 bytes long. */
+/** Fraction of the memory for the bytes of keys; web keys are about 55 bytes long. */
 const ARENA_SHARE = 0.65;
 
 const FIRST_SLOTS = 1 << 10;
-/** How full the slots in use may be. */
+/** Maximum load of the slots in use. */
 const MAX_LOAD = 0.6;
 
 const NONE = -1;
@@ -43,13 +43,13 @@ export class KeyTable {
   #orderedSize = 0;
   /** The end of the ordered lane, or NONE at the start of a run. */
   #last = NONE;
-  /** The keys that the end of the ordered lane begins with, shortest first, itself included. */
+  /** The keys that are prefixes of the last key of the ordered lane, shortest first, including itself. */
   readonly #prefixes: number[] = [];
   /** Indexes into the ordered lane where a new run of increasing keys begins. */
   #runs: number[] = [];
 
   #asideSize = 0;
-  /** The hashes of the keys that went aside, in the order they did. */
+  /** The hashes of the keys set aside, in that order. */
   readonly #hashes: Uint32Array;
   /**
    * By hash, the place + 1 of a key in that order; 0 is free. Only the first slots are in use while
@@ -58,7 +58,7 @@ export class KeyTable {
   readonly #slots: Uint32Array;
   #slotMask = FIRST_SLOTS - 1;
 
-  /** @param memoryBytes all that the table may hold; pages are touched only as it fills. */
+  /** @param memoryBytes maximum memory of the table; pages are touched only as it fills. */
   constructor(memoryBytes: number) {
     const arenaBytes = Math.max(1 << 16, Math.floor(memoryBytes * ARENA_SHARE));
     this.#maxKeys = Math.max(1 << 10, Math.floor((memoryBytes - arenaBytes) / ENTRY_BYTES));
@@ -74,12 +74,12 @@ export class KeyTable {
     return this.#size;
   }
 
-  /** How long all keys are together. */
+  /** Total length of all keys. */
   get keyBytes(): number {
     return this.#arenaEnd;
   }
 
-  /** Says that what follows need not come after what was added so far: a new file, say. */
+  /** Starts a run, such as a new file: the following keys need not sort after earlier ones. */
   startRun(): void {
     this.#last = NONE;
   }
@@ -127,10 +127,10 @@ export class KeyTable {
   }
 
   /**
-   * Adds to a key that is the beginning of the last one, if it was seen before.
+   * Adds to a key that is a prefix of the last one, if it was seen before.
    *
-   * That is why most keys of a sorted index are out of order: `/a?x` comes after `/a/b`, and its
-   * key is `/a`.
+   * Most out-of-order keys of a sorted index are such prefixes: `/a?x` comes after `/a/b`, and its key is
+   * `/a`.
    */
   #addToPrefix(length: number, count: number): boolean {
     const starts = this.#starts;
@@ -246,7 +246,7 @@ export class KeyTable {
     const lanes: Uint32Array[] = [];
     let from = 0;
     for (const to of [...this.#runs.slice(1), this.#orderedSize]) {
-      // Runs that follow each other in order, such as parts of one sorted file, are one lane.
+      // Consecutive runs that are in order, such as parts of one sorted file, form one lane.
       const goesOn =
         to < this.#orderedSize && this.#compare(this.#lanes[to - 1], this.#lanes[to]) < 0;
       if (goesOn) continue;
@@ -308,22 +308,22 @@ export class KeyTable {
   }
 }
 
-/** What a run may hold unless told otherwise. */
+/** Default memory of a run of the program. */
 export const DEFAULT_MEMORY_BYTES: number = 512 * 2 ** 20;
-/** What Node needs for itself, and what each thread needs besides its table. */
+/** Memory of Node itself, and of each thread besides its table. */
 const BASE_BYTES = 72 * 2 ** 20;
 const THREAD_BYTES = 40 * 2 ** 20;
-/** What it takes more where threads decompress: streams, and chunks waiting to be collected. */
+/** Additional memory if threads decompress: streams, and chunks not yet garbage-collected. */
 const INFLATE_BYTES = 32 * 2 ** 20;
 const MIN_TABLE_BYTES = 4 * 2 ** 20;
 
-/** How many of these threads there is memory for; at least one. */
+/** The number of threads that fit in memory; at least one. */
 export function threadsWithin(memoryBytes: number, threads: number): number {
   const each = THREAD_BYTES + INFLATE_BYTES + MIN_TABLE_BYTES;
   return Math.max(1, Math.min(threads, Math.floor((memoryBytes - BASE_BYTES) / each)));
 }
 
-/** How large the key table of each thread may be so that the process stays within its memory. */
+/** The maximum size of each thread's key table so that the process stays within its memory. */
 export function tableBytes(
   memoryBytes: number,
   threads: number,

@@ -17,15 +17,15 @@ import { type Header, UkvsHeaders } from "../ukvs/header.ts";
 /**
  * Stands between a row's key and a query while originals are counted.
  *
- * It sorts below every byte of a key, so all originals of a row stand together, right behind the
- * row's own key; in a plain sort `/a?x` comes after `/a/b`.
+ * It sorts below every byte of a key, so all originals of a row immediately follow the row's own key; in a
+ * plain sort `/a?x` comes after `/a/b`.
  */
 const ORIGINAL_MARK = 1;
 
-/** Stands behind the query, and before the datetime, while captures are told apart. */
+/** Stands between the query and the datetime while captures are deduplicated. */
 const CAPTURE_MARK = 2;
 
-/** How many leading digits of a capture's datetime become a second key column. */
+/** Number of leading digits of a capture's datetime that become a second key column. */
 export const DATETIME_DIGITS = { year: 4, month: 6, day: 8, second: 14 } as const;
 
 export interface RowKeyOptions extends KeyOptions {
@@ -40,8 +40,7 @@ export interface RowKeyOptions extends KeyOptions {
 /**
  * Turns the SURT of a capture into the key of its row in the map.
  *
- * The result is `bytes[start, end)`: mostly the beginning of the SURT itself, so that nothing is
- * copied.
+ * The result is `bytes[start, end)`: usually a prefix of the SURT itself, so that nothing is copied.
  */
 export class RowKey {
   bytes: Uint8Array = new Uint8Array(0);
@@ -57,7 +56,7 @@ export class RowKey {
     this.isPartOfSurt = options.datetimeDigits === 0 && options.distinct !== true;
   }
 
-  /** Takes the SURT `surt[start, end)` of a capture whose line is in `row`. */
+  /** Sets the SURT `surt[start, end)` of a capture whose line is in `row`. */
   set(surt: Uint8Array, start: number, end: number, row: Uint8Array, capture: Capture): void {
     const { originals, datetimeDigits, distinct, queries } = this.#options;
     const keyEnd = keyEndInSurt(surt, start, end, queries);
@@ -97,7 +96,7 @@ export class RowKey {
   }
 }
 
-/** How much of `key[0, length)` is the row's key: all up to the first mark. */
+/** Length of the row's key in `key[0, length)`: up to the first mark. */
 function rowKeyLength(key: Uint8Array, length: number): number {
   let at = 0;
   while (at < length && key[at] > CAPTURE_MARK) at++;
@@ -109,7 +108,7 @@ const FIRST_BYTES = 1 << 16;
 const TAIL_BYTES = 48;
 
 export interface MapRowsOptions extends Pick<RowKeyOptions, "originals" | "distinct"> {
-  /** Say that there may be more: `12+`. */
+  /** Write counts as lower bounds: `12+`. */
   readonly isSample?: boolean | undefined;
 }
 
@@ -139,7 +138,7 @@ export class MapRows {
     this.#isMarked = options.originals || options.distinct === true;
   }
 
-  /** Takes the key `key[0, keyLength)`. */
+  /** Adds the key `key[0, keyLength)`. */
   add(key: Uint8Array, keyLength: number, count: number): void {
     if (!this.#isMarked) {
       this.mementos += count;
@@ -205,7 +204,7 @@ export class MapRows {
   }
 }
 
-/** Larger counts are not exact any more. */
+/** The error for a count that is too large to be exact. */
 function tooMany(key: Uint8Array, keyLength: number): MementoMapError {
   const shown = quote(new TextDecoder().decode(key.subarray(0, keyLength)));
   return new MementoMapError(
@@ -221,22 +220,22 @@ function isSame(key: Uint8Array, length: number, other: Uint8Array, otherLength:
 }
 
 /**
- * How the keys of a map were made: `surt`, as `surt()` makes them, or `index`, as they stood in the
- * index and without a URI to compare them with.
+ * How the keys of a map were made: `surt`, by `surt()`, or `index`, copied from the index, without a URI to
+ * compare them with.
  */
 export type Canonicalization = "surt" | "index";
 
-/** What a map says about itself and its archive. */
+/** The description of a map and its archive. */
 export interface MapDescription {
   /** The archive's URI. */
   readonly id?: string | undefined;
-  /** The archive's name, for people. */
+  /** Display name of the archive. */
   readonly name?: string | undefined;
-  /** ISO 8601; when the index that the map was made from last changed. */
+  /** Last change of the index that the map was made from, ISO 8601. */
   readonly updatedAt?: string | undefined;
   /** The program that made the map, with its version. */
   readonly generator?: string | undefined;
-  /** Whether the archive may hold more than the map tells: only its rows with 0 say absent. */
+  /** Whether the map is incomplete: only its rows with 0 mean absent. */
   readonly isSample?: boolean | undefined;
   /** How keys were made; see {@link Canonicalization}. */
   readonly canonicalization?: Canonicalization | undefined;

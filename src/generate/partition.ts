@@ -22,22 +22,22 @@ export interface KeysOptions extends ScanOptions {
   /** Digits of the datetime to split rows by, 0 (the default) to 14. */
   readonly datetimeDigits?: number | undefined;
   readonly description?: MapDescription | undefined;
-  /** Scratch files that are merged at once, at most; 128 by default. */
+  /** Maximum scratch files merged at once; 128 by default. */
   readonly maxOpenRuns?: number | undefined;
 }
 
-/** What was found while reading. */
+/** The results of reading. */
 export interface ReadingSummary {
   readonly counts: IndexCounts;
-  /** What was read: records of WARC and ARC files, or lines. */
+  /** The unit of the counts: records of WARC and ARC files, or lines. */
   readonly unit: "lines" | "records";
-  /** How the keys were made, as the map's header says. */
+  /** How the keys were made, for the map's header. */
   readonly canonicalization: Canonicalization;
-  /** The first few places that could not be read. */
+  /** The first few unreadable places. */
   readonly damages: readonly Damage[];
 }
 
-/** Sorted, counted keys, how they are made, and what a map of them says about itself. */
+/** Sorted, counted keys, how they were made, and the description of a map of them. */
 export interface SortedKeyRuns {
   readonly runs: readonly StoredRun[];
   readonly keys: RunKeys;
@@ -90,7 +90,7 @@ export function withKeysRead<T>(
   });
 }
 
-/** A sample tells of captures that an index has too: adding both up would be wrong. */
+/** Rejects a sample together with an index: both count the same captures. */
 function checkSamples(inputs: readonly IndexInput[]): void {
   const sample = inputs.find((input) => input.format.isSample === true);
   const index = inputs.find((input) => input.format.isSample !== true);
@@ -105,7 +105,7 @@ function checkSamples(inputs: readonly IndexInput[]): void {
 export interface PartitionSummary extends ReadingSummary {
   /** Distinct keys. */
   readonly keys: number;
-  /** Bytes of the run, without what it says of itself. */
+  /** Bytes of the run, without its footer. */
   readonly bytes: number;
 }
 

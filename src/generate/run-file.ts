@@ -18,28 +18,28 @@ import { type FileRun, type MergeOptions, mergeToRun, type StoredRun } from "./s
  *     footer = JSON: a RunFooter, and where blocks begin
  *     tail   = length magic              of the footer, 8 bytes, the lowest first
  *
- * What it says of itself comes last, because it is known last; a file that was cut has no tail.
+ * The footer is at the end because it is known last; a truncated file has no tail.
  */
 
 const MAGIC = RUN_MAGIC;
 const TAIL_BYTES = 16;
 const VERSION = 1;
 
-/** How the keys of a run are made; runs are merged only where all of it is the same. */
+/** How the keys of a run are made; only runs with equal settings are merged. */
 export interface RunKeys extends RowKeyOptions {
   readonly distinct: boolean;
   readonly queries: boolean;
 }
 
-/** What a run says of itself. */
+/** The footer of a run. */
 export interface RunFooter {
   readonly keys: RunKeys;
-  /** What a map of what was read says of itself. */
+  /** The description of a map of the inputs. */
   readonly description: MapDescription;
   readonly counts: IndexCounts;
 }
 
-/** A run in a file, with what it says of itself. */
+/** A run in a file, with its footer. */
 export interface RunFile extends FileRun, RunFooter {
   /** Named in errors. */
   readonly name: string;
@@ -106,9 +106,9 @@ async function readFooter(source: FileSource): Promise<RunFile> {
 }
 
 /**
- * Reads what the files of runs, which may be compressed, say of themselves, and runs `use` with them.
+ * Reads the footers of run files, which may be compressed, and calls `use` with the runs.
  *
- * @throws MM_BAD_INPUT for what is none, MM_CUT for one that was cut, MM_IO
+ * @throws MM_BAD_INPUT if a file is not a run, MM_CUT if it is truncated, MM_IO
  */
 export function withRunFiles<T>(
   paths: readonly string[],

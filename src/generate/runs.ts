@@ -9,7 +9,7 @@ import {
 import type { SortedKeys } from "./key-table.ts";
 
 /*
- * A run is a sorted list of keys with counts, put away until the final merge.
+ * A run is a sorted list of keys with counts, stored until the final merge.
  *
  *     run   = block*                       about 64 KiB each
  *     block = entry*                       the first entry of a block shares nothing
@@ -20,18 +20,18 @@ import type { SortedKeys } from "./key-table.ts";
  */
 
 const BLOCK_BYTES = 1 << 16;
-/** What the three numbers of an entry take at most. */
+/** Maximum size of the three numbers of an entry. */
 const NUMBERS_BYTES = 24;
 
-/** Where a block of a run begins, and with which key. */
+/** The offset and first key of a block of a run. */
 interface RunBlock {
   readonly offset: number;
   readonly firstKey: Uint8Array;
-  /** How many keys are before it. */
+  /** Number of keys before it. */
   readonly before: number;
 }
 
-/** What is kept in memory of a run. */
+/** The in-memory index of a run. */
 export interface RunIndex {
   readonly blocks: readonly RunBlock[];
   readonly byteLength: number;
@@ -53,7 +53,7 @@ export class RunWriter {
     this.#write = write;
   }
 
-  /** Adds the key `bytes[start, end)`, which comes behind the one before. */
+  /** Adds the key `bytes[start, end)`, which must sort after the previous one. */
   add(bytes: Uint8Array, start: number, end: number, count: number): void {
     if (this.#at >= BLOCK_BYTES || this.#keys === 0) {
       this.#flush();
@@ -98,7 +98,7 @@ function writeVarint(value: number, target: Uint8Array, at: number): number {
   return end;
 }
 
-/** Reads bytes of a stored run; fewer than asked for only at its end. */
+/** Reads bytes of a stored run; fewer than requested only at its end. */
 export type ReadRun = (offset: number, target: Uint8Array) => number;
 
 const READ_BYTES = 1 << 16;
@@ -172,13 +172,13 @@ export class RunReader {
   }
 }
 
-/** A run that is kept in memory. */
+/** A run in memory. */
 export interface MemoryRun {
   readonly bytes: Uint8Array;
   readonly index: RunIndex;
 }
 
-/** Puts keys away in memory. */
+/** Stores keys as a run in memory. */
 export function memorize(keys: SortedKeys): MemoryRun {
   const chunks: Uint8Array[] = [];
   const writer = new RunWriter((chunk) => void chunks.push(chunk.slice()));
@@ -187,7 +187,7 @@ export function memorize(keys: SortedKeys): MemoryRun {
   return { bytes: joinBytes(chunks), index };
 }
 
-/** Walks the keys of a run that is kept in memory. */
+/** Walks the keys of a run in memory. */
 export function readerOf({ bytes, index }: MemoryRun, from?: Uint8Array): RunReader {
   const read: ReadRun = (offset, target) => {
     const part = bytes.subarray(offset, offset + target.length);
@@ -244,7 +244,7 @@ export class RunMerge {
     return true;
   }
 
-  /** Moves the first reader on and puts it back in its place, or drops it at its end. */
+  /** Advances the first reader and moves it to its new place, or drops it at its end. */
   #advance(): void {
     const open = this.#open;
     const [first, second] = open;

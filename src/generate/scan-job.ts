@@ -8,7 +8,7 @@ import { KeyTable } from "./key-table.ts";
 import { memorize } from "./runs.ts";
 import { type StoredRun, storeKeys } from "./stored-runs.ts";
 
-/** What a job needs to begin; can be sent to another thread. */
+/** The options of a job; can be sent to another thread. */
 export interface ScanJobOptions<SinkOptions> {
   readonly name: string;
   readonly reader: RowReaderOptions;
@@ -18,9 +18,9 @@ export interface ScanJobOptions<SinkOptions> {
   readonly scratch: string;
 }
 
-/** A sink that counts keys in a table, which `drain` empties, and may find something else besides. */
+/** A sink that counts keys in a table, which `drain` empties, and may have further results. */
 export interface KeySink<Found> extends CaptureSink {
-  /** What it found; can be sent to another thread. */
+  /** Its further results; can be sent to another thread. */
   found(): Found;
 }
 export type OpenSink<SinkOptions, Found> = (
@@ -35,12 +35,11 @@ export interface ScanResult<Found> {
   readonly runs: readonly StoredRun[];
 }
 
-/** A run that is no longer stays in memory until it is merged, if it is the only one of its thread. */
+/** A run up to this size stays in memory until it is merged, if it is the only one of its thread. */
 const MAX_MEMORY_RUN_BYTES = 2 ** 24;
 
 /**
- * One thread's share of reading indexes: hands captures to a sink, and puts full tables away as sorted
- * runs.
+ * Reads indexes on one thread: passes captures to a sink, and stores full tables as sorted runs.
  */
 export class ScanJob<SinkOptions, Found> {
   readonly #options: ScanJobOptions<SinkOptions>;
@@ -76,15 +75,15 @@ export class ScanJob<SinkOptions, Found> {
   }
 }
 
-/** Something that does a share of the work: a thread of its own, or this one. */
+/** A worker thread, or this thread. */
 export interface Lane<Found> {
   readonly job: Remote<Pick<ScanJob<unknown, Found>, "read" | "finish">>;
-  /** How many parts to give it at once, so that it need not wait for the next. */
+  /** Number of parts to queue at once, so that it never idles between parts. */
   readonly readsAtOnce: number;
   end(): Promise<void>;
 }
 
-/** How captures are scanned: by whom, here and in threads. */
+/** How captures are scanned, on this thread and on workers. */
 export interface ScanKind<SinkOptions, Found> {
   /** The module of the thread; it serves {@link ScanJob}s with the same sink. */
   readonly worker: string;

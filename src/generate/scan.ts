@@ -18,17 +18,17 @@ import {
   threadLane,
 } from "./scan-job.ts";
 
-/** What is read of indexes, and with what. */
+/** Options for reading indexes. */
 export interface ScanOptions {
   readonly format?: InputFormat | undefined;
   readonly filter?: CaptureFilter | undefined;
   /** Which archive to take from logs and TimeMaps of aggregators. */
   readonly archive?: string | undefined;
-  /** Count and leave out lines and stretches that cannot be read, instead of failing. */
+  /** Count and skip unreadable lines and ranges, instead of failing. */
   readonly skipBad?: boolean | undefined;
-  /** What the whole run may hold; 512 MiB by default. */
+  /** Maximum memory in total; 512 MiB by default. */
   readonly memoryBytes?: number | undefined;
-  /** What a thread holds besides its table of keys. */
+  /** Memory of a thread besides its table of keys. */
   readonly bytesPerThread?: number | undefined;
   readonly threads?: number | undefined;
   /** The folder for scratch files. */
@@ -36,22 +36,22 @@ export interface ScanOptions {
   readonly maxLineBytes?: number | undefined;
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
-  /** Told how many stored bytes were read since the last call. */
+  /** Called with the stored bytes read since the last call. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
-/** Indexes that were read: their keys are in runs, sorted and counted. */
+/** The result of reading indexes: keys in runs, sorted and counted. */
 export interface Scan<Found> {
   readonly inputs: readonly IndexInput[];
   readonly results: readonly ScanResult<Found>[];
-  /** What was skipped. */
+  /** The ranges skipped. */
   readonly damage: DamageLog;
   /** A folder for scratch files. */
   readonly scratch: string;
 }
 
 /**
- * Reads all captures of indexes into sinks, in threads, and runs `use` with what they found.
+ * Reads all captures of indexes into sinks, in threads, and calls `use` with the results.
  *
  * Reads every input once, in any order and sorted or not. Holds at most `memoryBytes`; keys that do not
  * fit go through sorted runs in a scratch folder. Of several failures, the one in the earliest part of
@@ -79,7 +79,7 @@ export async function withScan<SinkOptions, Found, T>(
     damage: skipBad === true ? damage : undefined,
     progress,
   });
-  // Files that one thread has to read alone should not be begun last.
+  // Files that one thread must read alone should not start last.
   const inputs = opened.toSorted((a, b) => (b.size ?? 0) - (a.size ?? 0));
   const sink = sinkOptions(inputs);
   return withTempDir({ parent: options.scratch, interrupt }, async (scratch) => {
@@ -100,10 +100,10 @@ export async function withScan<SinkOptions, Found, T>(
   });
 }
 
-/** A second thread costs more than it gives on less than this. */
+/** Below this, another thread costs more than it saves. */
 const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
 
-/** Opens as many lanes as the inputs are worth. */
+/** Opens as many lanes as the inputs justify. */
 function openLanes<SinkOptions, Found>(
   inputs: readonly IndexInput[],
   kind: ScanKind<SinkOptions, Found>,
@@ -118,23 +118,23 @@ function openLanes<SinkOptions, Found>(
     name: `thread-${index}`,
     tableBytes: tableBytes(left, count, isInflated),
   });
-  // Where nothing has to be decompressed or handed out, this thread can do a share itself.
+  // If there is nothing to decompress or distribute, this thread can scan, too.
   const isFree = count === 1 || (inputs.length === 1 && inputs[0].isRanged === true);
   return Array.from({ length: count }, (_, i) =>
     isFree && i === 0 ? inlineLane(kind, job(i)) : threadLane(kind, job(i)),
   );
 }
 
-/** How many lanes to read with, given how many threads may be busy. */
+/** The number of lanes to use, given the maximum number of threads. */
 function lanesWorthwhile(inputs: readonly IndexInput[], threads: number): number {
   const bytes = inputs.reduce((sum, input) => sum + (input.size ?? Number.POSITIVE_INFINITY), 0);
   const [input] = inputs;
-  // A container is not shared out.
+  // A container is not split between lanes.
   const isWhole = inputs.length === 1 && input.isSequential === true && !hasLines(input.format);
   return isWhole ? 1 : Math.max(1, Math.min(threads, Math.ceil(bytes / BYTES_WORTH_A_THREAD)));
 }
 
-/** What came of a part. */
+/** The result of a part. */
 interface PartRead {
   readonly source: string;
   result?: PartResult;
@@ -143,7 +143,7 @@ interface PartRead {
 
 const INTERVAL_MS = 200;
 
-/** Hands the parts of all inputs to whichever lane is free; stops at the first failure. */
+/** Dispatches the parts of all inputs to idle lanes; stops at the first failure. */
 async function readAll<Found>(
   inputs: readonly IndexInput[],
   lanes: readonly Lane<Found>[],
@@ -209,7 +209,7 @@ async function readAll<Found>(
   for (const reads of readsOfInputs) checkReads(reads, damage);
 }
 
-/** Notes what was skipped in the parts of an input; throws what the first one failed by. */
+/** Records damage in the parts of an input; throws the error of the first failed part. */
 function checkReads(reads: readonly PartRead[], damage: DamageLog): void {
   let linesBefore = 0;
   for (const { source, result, error } of reads) {

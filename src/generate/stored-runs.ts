@@ -16,18 +16,18 @@ import {
   RunWriter,
 } from "./runs.ts";
 
-/** A sorted run that was put away: on the disk, or in memory if it is short. */
+/** A stored sorted run: on disk, or in memory if it is short. */
 export type StoredRun = FileRun | MemoryRun;
 
-/** A sorted run on the disk. */
+/** A sorted run on disk. */
 export interface FileRun {
   readonly path: string;
-  /** Where in the file it begins; at its start by default. */
+  /** Its offset in the file; 0 by default. */
   readonly start?: number | undefined;
   readonly index: RunIndex;
 }
 
-/** Puts keys away in a scratch file; nothing is flushed to the disk here. */
+/** Stores keys in a scratch file, without flushing it to disk. */
 export function storeKeys(keys: SortedKeys, path: string): FileRun {
   try {
     const file = openSync(path, "wx");
@@ -45,18 +45,18 @@ export function storeKeys(keys: SortedKeys, path: string): FileRun {
   }
 }
 
-/** Each run that is merged takes an open file and 64 KiB. */
+/** Maximum runs merged at once; each takes an open file and 64 KiB. */
 const MAX_OPEN_RUNS = 128;
-/** Bytes of keys that are merged between two looks at whether the user wants to stop. */
+/** Bytes of keys merged between two checks for an interrupt. */
 const BYTES_PER_TURN = 1 << 20;
 
 export interface MergeOptions {
   /** The folder for scratch files. */
   readonly scratch: string;
-  /** Which keys; all by default. */
+  /** The keys to merge; all by default. */
   readonly range?: KeyRange | undefined;
   readonly interrupt?: Interrupt | undefined;
-  /** Runs that are merged at once, at most; 128 by default. */
+  /** Maximum runs merged at once; 128 by default. */
   readonly maxOpenRuns?: number | undefined;
 }
 
@@ -66,10 +66,10 @@ export type VisitKey = (key: Uint8Array, keyLength: number, count: number) => vo
 /**
  * Merges stored runs; the counts of a key are added up.
  *
- * Holds 64 KiB of each of at most `maxOpenRuns` runs. More are first merged to fewer, in rounds; those of
- * them that are in the folder `scratch` are removed.
+ * Holds 64 KiB for each of at most `maxOpenRuns` runs. More runs are first merged in rounds; merged runs in
+ * the folder `scratch` are removed.
  *
- * @param onTurn awaited now and then.
+ * @param onTurn awaited at intervals.
  * @throws MM_IO, MM_INTERRUPTED
  */
 export async function mergeStored(
@@ -104,7 +104,7 @@ export async function mergeStored(
   }
 }
 
-/** Makes one run each of so many runs. */
+/** Merges groups of runs into one run each. */
 async function mergeGroups(
   runs: readonly StoredRun[],
   size: number,
@@ -114,7 +114,7 @@ async function mergeGroups(
   const merged: StoredRun[] = [];
   for (let i = 0; i < runs.length; i += size) {
     const group = runs.slice(i, i + size);
-    // The number of runs is another one in each round.
+    // The number of runs differs in each round, so names are unique.
     const path = join(scratch, `merged-${runs.length}-${i}.run`);
     const file = await open(path, "wx");
     try {
@@ -132,7 +132,7 @@ async function mergeGroups(
   return merged;
 }
 
-/** Writes what runs are merged to as one run. */
+/** Merges runs into a single run. */
 export async function mergeToRun(
   runs: readonly StoredRun[],
   options: MergeOptions,
