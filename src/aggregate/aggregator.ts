@@ -18,7 +18,7 @@ import {
 import { nextTurn } from "../http/next-turn.ts";
 
 /** Merging this many mementos blocks the event loop noticeably, so other work runs between two such merges. */
-const LONG = 2000;
+const SLOW_MERGE = 2000;
 
 /** Options of an aggregator. All members are optional. */
 export interface AggregatorOptions {
@@ -135,7 +135,7 @@ export class Aggregator {
     const pending = waited.flatMap(({ ask }) => ask.done ?? []);
     if (pending.length > 0) await arrived(pending, waitMs, signal);
     const found = waited.reduce((sum, { ask }) => sum + (ask.answer?.mementos.count ?? 0), 0);
-    if (found > LONG) await nextTurn();
+    if (found > SLOW_MERGE) await nextTurn();
     const outcomes = waited.map(({ ask }) => ask.outcome ?? this.#outcomeOf(ask));
     for (const ask of asks) ask.isWaitedFor = false;
     const merged = mergeTimeMaps(
@@ -188,8 +188,8 @@ export class Aggregator {
   #outcomeOf({ decision, startedAt }: Ask, answer?: ArchiveAnswer): Outcome {
     const { archive } = decision;
     const { result, mementos } = answer ?? { ...PENDING, result: "pending" };
-    const told = { archive, decision, result, mementos: mementos.count };
-    return { ...(answer ?? PENDING), ...told, startedAt, endedAt: this.#clock() };
+    const members = { archive, decision, result, mementos: mementos.count };
+    return { ...(answer ?? PENDING), ...members, startedAt, endedAt: this.#clock() };
   }
 }
 

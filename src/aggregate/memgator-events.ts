@@ -130,7 +130,7 @@ export class MemgatorLogFile implements SessionObserver {
   readonly #onError: (error: Error) => void;
   readonly #now: () => Date;
   /** When the circuit breakers of archives opened, in milliseconds since 1970, by the ids of archives. */
-  readonly #sleeping = new Map<string, number>();
+  readonly #dormantSince = new Map<string, number>();
   #file: number;
   /** Whether the last write failed, and whether it did within a line. */
   #isFailing = false;
@@ -178,14 +178,15 @@ export class MemgatorLogFile implements SessionObserver {
 
   /** The circuit breaker of an archive opened. */
   slept(archive: Archive, failures: number): void {
-    if (!this.#sleeping.has(archive.id)) this.#sleeping.set(archive.id, this.#now().getTime());
+    if (!this.#dormantSince.has(archive.id))
+      this.#dormantSince.set(archive.id, this.#now().getTime());
     this.#add("INFO", `${archive.id} => Dormant after ${failures} consecutive failures`);
   }
 
   /** The circuit breaker of an archive closed. */
   woke(archive: Archive): void {
-    const since = this.#sleeping.get(archive.id) ?? this.#now().getTime();
-    this.#sleeping.delete(archive.id);
+    const since = this.#dormantSince.get(archive.id) ?? this.#now().getTime();
+    this.#dormantSince.delete(archive.id);
     const afterMs = this.#now().getTime() - since;
     this.#add("INFO", `${archive.id} => Awake after ${goDuration(afterMs)}`);
   }

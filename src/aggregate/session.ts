@@ -35,7 +35,7 @@ export interface SessionEnd {
 export type Clock = () => number;
 
 /** Smaller differences are drift; larger ones mean that the clock was set or the machine was suspended. */
-const FAR_APART_MS = 1000;
+const MAX_DRIFT_MS = 1000;
 
 /** Advances with the steady clock, and jumps when the system clock was set. */
 export function followingClock(steady: Clock, system: Clock): Clock {
@@ -43,7 +43,7 @@ export function followingClock(steady: Clock, system: Clock): Clock {
   return () => {
     const steadyMs = steady();
     const apartMs = system() - steadyMs;
-    if (Math.abs(apartMs - aheadMs) > FAR_APART_MS) aheadMs = apartMs;
+    if (Math.abs(apartMs - aheadMs) > MAX_DRIFT_MS) aheadMs = apartMs;
     return steadyMs + aheadMs;
   };
 }

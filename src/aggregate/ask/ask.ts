@@ -96,8 +96,8 @@ export class Asker implements Upstream {
     if (closest === undefined) return this.ask(archive, uri, how);
     const all = askForAll(archive, uri);
     if (all === undefined) return this.#ask(closest, how);
-    const kept = how === "refresh" ? undefined : this.#kept(all.key);
-    if (kept !== undefined && Date.now() < kept.freshUntil) return this.#ask(all, how);
+    const cached = how === "refresh" ? undefined : this.#cached(all.key);
+    if (cached !== undefined && Date.now() < cached.freshUntil) return this.#ask(all, how);
     return this.#askClosest(closest, all, datetime, how);
   }
 
@@ -110,34 +110,35 @@ export class Asker implements Upstream {
   ): Promise<ArchiveAnswer> {
     const found = await this.#ask(closest, how);
     if (found.result === "error") {
-      const isInVain = found.failure !== undefined && ALSO_OF_TIMEMAP.has(found.failure);
+      const isTimeMapAffected = found.failure !== undefined && ALSO_OF_TIMEMAP.has(found.failure);
       // The TimeMap may be cached even if the archive does not respond.
-      const instead = await this.#ask(all, isInVain ? "only-cached" : how);
-      return instead.result === "error" ? found : instead;
+      const timeMap = await this.#ask(all, isTimeMapAffected ? "only-cached" : how);
+      return timeMap.result === "error" ? found : timeMap;
     }
     const isExact = [...found.mementos].some((memento) => memento.datetime === datetime);
     if (!isExact) return found;
     // Some TimeGates name a memento at exactly the requested datetime, whatever it is.
-    const whole = await this.#ask(all, how);
-    return whole.result === "error" ? withoutDatetime(found, datetime) : whole;
+    const timeMap = await this.#ask(all, how);
+    return timeMap.result === "error" ? withoutDatetime(found, datetime) : timeMap;
   }
 
   /** Synchronous for cached answers. */
   #ask(question: Question, how: HowToAsk): ArchiveAnswer | Promise<ArchiveAnswer> {
     const { key } = question;
-    const kept = this.#kept(key);
+    const cached = this.#cached(key);
     const now = Date.now();
-    if (kept !== undefined && now < kept.staleUntil) {
-      const isFresh = how === "refresh" ? now - kept.askedAt < REFRESH_MS : now < kept.freshUntil;
-      if (isFresh || how === "only-cached") return answerFrom(kept, "cache");
+    if (cached !== undefined && now < cached.staleUntil) {
+      const isFresh =
+        how === "refresh" ? now - cached.askedAt < REFRESH_MS : now < cached.freshUntil;
+      if (isFresh || how === "only-cached") return answerFrom(cached, "cache");
       if (how === "cached") {
-        if (!this.#inFlight.has(key)) void this.#fetch(question, kept, "background");
-        return answerFrom(kept, "stale");
+        if (!this.#inFlight.has(key)) void this.#fetch(question, cached, "background");
+        return answerFrom(cached, "stale");
       }
     }
     if (how === "only-cached") return NOT_CACHED;
     const inFlight = this.#inFlight.get(key);
-    if (inFlight === undefined) return this.#fetch(question, kept, "client");
+    if (inFlight === undefined) return this.#fetch(question, cached, "client");
     return inFlight.answer.then((answer) =>
       answer.origin === undefined ? answer : { ...answer, origin: "coalesced" },
     );
@@ -145,29 +146,29 @@ export class Asker implements Upstream {
 
   #fetch(
     question: Question,
-    kept: Holding | undefined,
+    cached: Holding | undefined,
     priority: Priority,
   ): Promise<ArchiveAnswer> {
     const asked = { ...question, ...this.#endpoints.of(question.archive, question.endpoint) };
     const answer = this.#read(asked, priority).then((reading) => {
       this.#inFlight.delete(question.key);
-      return this.#keep(question, reading, kept);
+      return this.#store(question, reading, cached);
     });
     this.#inFlight.set(question.key, { answer, origin: asked.origin });
     return answer;
   }
 
   /** Caches an answer; returns the previously cached one if that is better. */
-  #keep(
+  #store(
     { key, archive }: Question,
     { answer, headers }: Reading,
-    kept: Holding | undefined,
+    cached: Holding | undefined,
   ): ArchiveAnswer {
     const { result, failure, fault, mementos } = answer;
     if (result === "error") {
       if (failure !== undefined) this.#trafficOf(archive).failures[failure] += 1;
-      if (kept === undefined || Date.now() >= kept.staleUntil) return answer;
-      return answerFrom(kept, "stale");
+      if (cached === undefined || Date.now() >= cached.staleUntil) return answer;
+      return answerFrom(cached, "stale");
     }
     const { cache } = this.#options;
     const isPart = fault !== undefined;
@@ -176,11 +177,11 @@ export class Asker implements Upstream {
     if (holding === undefined) return answer;
     // Failing archives may return partial results.
     const isSmaller =
-      kept !== undefined &&
-      mementos.count < kept.mementos.count &&
-      Date.now() - kept.madeAt < DAY_MS;
+      cached !== undefined &&
+      mementos.count < cached.mementos.count &&
+      Date.now() - cached.madeAt < DAY_MS;
     const better = isSmaller
-      ? { ...kept, askedAt: holding.askedAt, freshUntil: holding.freshUntil }
+      ? { ...cached, askedAt: holding.askedAt, freshUntil: holding.freshUntil }
       : holding;
     cache.set(key, encodeHolding(better));
     return isSmaller ? answerFrom(better, "stale") : answer;
@@ -193,7 +194,7 @@ export class Asker implements Upstream {
     const isProbe = breaker.begin();
     // The circuit may open while the request is queued.
     const reading = await this.#get(asked, priority, () => !isProbe && breaker.isOpen);
-    return this.#judge(asked, reading, isProbe);
+    return this.#recordOutcome(asked, reading, isProbe);
   }
 
   /** @param isLeftOut checked before each request. */
@@ -220,8 +221,8 @@ export class Asker implements Upstream {
     };
     const get: Asking["get"] = (request, take) => {
       const begin = (): Promise<ResponseHead> => {
-        if (this.#isClosed) throw closed();
-        if (isLeftOut()) throw dormant();
+        if (this.#isClosed) throw closedError();
+        if (isLeftOut()) throw dormantError();
         traffic.requests += 1;
         return this.#client.get({ ...request, ...within }, (head) => {
           const sink = take(head);
@@ -244,7 +245,7 @@ export class Asker implements Upstream {
   }
 
   /** Reports the outcome to the circuit breaker and the limits of the host. */
-  async #judge(
+  async #recordOutcome(
     { uri, breaker, limits }: Asked,
     reading: Reading,
     isProbe: boolean,
@@ -279,7 +280,7 @@ export class Asker implements Upstream {
     return answer.result !== "error";
   }
 
-  #kept(key: string): Holding | undefined {
+  #cached(key: string): Holding | undefined {
     const bytes = this.#isClosed ? undefined : this.#options.cache?.get(key);
     const holding = bytes === undefined ? undefined : decodeHolding(bytes);
     if (holding === undefined || holding.askedAt > Date.now() + CLOCK_SLACK_MS) return undefined;
@@ -310,7 +311,7 @@ export class Asker implements Upstream {
   /** Rejects queued requests and sends no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#endpoints.refuseAll(closed());
+    this.#endpoints.refuseAll(closedError());
     this.#client.close();
     await this.#options.cache?.close();
   }
@@ -336,11 +337,11 @@ const NO_FAILURES = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 
   number
 >;
 
-function closed(): MementoMapError {
+function closedError(): MementoMapError {
   return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
 }
 
-function dormant(): MementoMapError {
+function dormantError(): MementoMapError {
   const message = "the archive is dormant after repeated failures";
   return new MementoMapError("MM_REFUSED", message, { reason: "dormant" });
 }
@@ -355,7 +356,7 @@ function failedReading(error: unknown, isOfAnother: boolean = false): Reading {
   return { answer: failedAnswer(faultOf(error)), headers, isOfAnother };
 }
 
-const DORMANT = failedReading(dormant());
+const DORMANT = failedReading(dormantError());
 
 const NO_ENDPOINT = failedAnswer({
   code: "MM_NOT_FOUND",

@@ -70,23 +70,23 @@ export function holdingOf(
   const fields = Object.fromEntries(
     ["age", "cache-control", "date", "expires"].map((name) => [name, headers.get(name) ?? ""]),
   );
-  const said = fields["cache-control"];
+  const cacheControl = fields["cache-control"];
   const madeAt = askedAt - 1000 * Math.max(0, Number(fields["age"]) || 0);
   let ms = isHit ? freshMs : missMs;
-  if (said !== "" || fields["expires"] !== "") {
+  if (cacheControl !== "" || fields["expires"] !== "") {
     const policy = new CachePolicy({ headers: {} }, { status: 200, headers: fields });
     if (!policy.storable()) return undefined;
-    const isSaid = /max-age|s-maxage|no-cache/i.test(said) || fields["expires"] !== "";
-    if (isSaid) ms = policy.timeToLive();
+    const isExplicit = /max-age|s-maxage|no-cache/i.test(cacheControl) || fields["expires"] !== "";
+    if (isExplicit) ms = policy.timeToLive();
   }
   const freshUntil = askedAt + ms;
-  const mayBeStale = isHit && !/must-revalidate|proxy-revalidate|no-cache/i.test(said);
+  const mayBeStale = isHit && !/must-revalidate|proxy-revalidate|no-cache/i.test(cacheControl);
   const staleUntil = freshUntil + (mayBeStale ? staleMs : 0);
   return { mementos, askedAt, madeAt, freshUntil, staleUntil };
 }
 
 /** Entries with another format number are ignored. */
-const FORM = 1;
+const FORMAT = 1;
 /** The format number, four times, and the number of mementos. */
 const HEAD_NUMBERS = 6;
 
@@ -99,7 +99,7 @@ export function encodeHolding(holding: Holding): Uint8Array {
   for (let i = 0; i < count; i++) length += mementos.uriLengthAt(i);
   const bytes = new Uint8Array(length);
   const columns = new Float64Array(bytes.buffer, 0, numbers);
-  columns.set([FORM, askedAt, madeAt, freshUntil, staleUntil, count]);
+  columns.set([FORMAT, askedAt, madeAt, freshUntil, staleUntil, count]);
   for (let i = 0, at = numbers * 8; i < count; i++) {
     columns[HEAD_NUMBERS + 2 * i] = mementos.datetimeAt(i);
     columns[HEAD_NUMBERS + 2 * i + 1] = mementos.uriLengthAt(i);
@@ -114,7 +114,7 @@ export function decodeHolding(bytes: Uint8Array): Holding | undefined {
   const head = numbersOf(bytes, 0, HEAD_NUMBERS * 8);
   const [form, askedAt, madeAt, freshUntil, staleUntil, count] = head;
   const start = (HEAD_NUMBERS + 2 * count) * 8;
-  if (form !== FORM || !(start <= bytes.length)) return undefined;
+  if (form !== FORMAT || !(start <= bytes.length)) return undefined;
   const columns = numbersOf(bytes, HEAD_NUMBERS * 8, start);
   const mementos = new MementoList();
   for (let i = 0, at = start; i < count; i++) {

@@ -47,8 +47,8 @@ export function createUpstream(options: UpstreamOptions = {}): Asker {
     lookup,
     proxies,
   });
-  const { cache: kept = memoryCache(CACHE_BYTES) } = options;
-  const cache = kept === "off" ? undefined : kept;
+  const { cache: requested = memoryCache(CACHE_BYTES) } = options;
+  const cache = requested === "off" ? undefined : requested;
   const asker = new Asker(client, { ...options, cache });
   return asker;
 }

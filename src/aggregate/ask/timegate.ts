@@ -72,6 +72,6 @@ function locationOf({ headers }: ResponseHead, name: string): string | undefined
 
 /** The datetime in the header, or else the one in the memento's URL. */
 function datetimeOf(header: string | null | undefined, uri: string): number | undefined {
-  const said = typeof header === "string" ? tryParseDatetime(header) : undefined;
-  return said ?? tryParseDatetime(/\/(\d{14})(?:[a-z]{2}_)?\//.exec(uri)?.[1] ?? "");
+  const stated = typeof header === "string" ? tryParseDatetime(header) : undefined;
+  return stated ?? tryParseDatetime(/\/(\d{14})(?:[a-z]{2}_)?\//.exec(uri)?.[1] ?? "");
 }

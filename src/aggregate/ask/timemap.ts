@@ -145,8 +145,8 @@ export function resolveUris(mementos: MementoList, base: string): MementoList {
   if (mementos.areWebAddresses) return mementos;
   const list = new MementoList();
   for (const { uri, datetime } of mementos) {
-    const whole = absoluteUri(uri, base);
-    if (whole !== undefined) list.add(whole, datetime);
+    const absolute = absoluteUri(uri, base);
+    if (absolute !== undefined) list.add(absolute, datetime);
   }
   return list;
 }

@@ -113,7 +113,7 @@ export interface LearnerState {
 }
 
 /** The factor by which the benefit of a request made to learn must exceed its cost: lookups may stop. */
-const PAYS = 4;
+const MIN_BENEFIT = 4;
 
 const DAY_MS = 86_400_000;
 /** The half-life of the weight of answers. */
@@ -130,10 +130,10 @@ const WITHIN_SCOPE = 0.5;
 const BEYOND_SCOPE = 0.002;
 
 /** An archive is always queried until it has this many answers. */
-const NEW_ANSWERS = 30;
+const MIN_ANSWERS = 30;
 
 /** A reason names the longest prefix with at least this many answers. */
-const TELLING = 3;
+const MIN_REASON_ANSWERS = 3;
 
 /**
  * Learns from answers which archives have an original.
@@ -269,7 +269,7 @@ export class Learner {
 
   #isNew(archive: number): boolean {
     const all = this.#rows[0];
-    return all < 0 || this.counts.asked(all, archive) < NEW_ANSWERS;
+    return all < 0 || this.counts.asked(all, archive) < MIN_ANSWERS;
   }
 
   /**
@@ -289,7 +289,7 @@ export class Learner {
       const gain = (rate * strength + 1) / (strength + 1) - marginal;
       if (gain <= 0) continue;
       const lookups = this.counts.data[this.counts.at(row)];
-      if (rate * (1 + lookups * gain) >= PAYS * marginal) return true;
+      if (rate * (1 + lookups * gain) >= MIN_BENEFIT * marginal) return true;
     }
     return false;
   }
@@ -312,7 +312,7 @@ export class Learner {
     for (let place = 0; place < texts.length; place++) {
       const asked = this.#rows[place] < 0 ? 0 : this.counts.asked(this.#rows[place], archive);
       if (asked > 0.5) longest = place;
-      if (asked >= TELLING) telling = place;
+      if (asked >= MIN_REASON_ANSWERS) telling = place;
     }
     const place = telling >= 0 ? telling : longest;
     if (place < 0) return { kind: this.archives[archive].scope?.length ? "hint" : "unknown" };

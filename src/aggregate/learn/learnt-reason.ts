@@ -11,10 +11,10 @@ export type LearntReason =
     };
 
 const TEXTS = {
-  "had-it": "it had this original when last asked",
-  "lacked-it": "it did not have this original when last asked",
-  hint: "nothing is known of it but what the list of archives says",
-  unknown: "nothing is known of it yet",
+  "had-it": "it had this original when last queried",
+  "lacked-it": "it did not have this original when last queried",
+  hint: "no history yet; based on the archive list only",
+  unknown: "no history yet",
 } as const;
 
 /** As text for programs: `0 of 312 lookups under org,example found anything`. */

@@ -74,7 +74,7 @@ export class MapTrust {
    */
   note(
     archive: string,
-    said: MapWord,
+    word: MapWord,
     answer: {
       readonly isHit: boolean;
       readonly propensity: number;
@@ -85,16 +85,16 @@ export class MapTrust {
     const counts = this.#counts.get(archive);
     if (counts === undefined || counts.stale !== undefined) return;
     const { isHit, propensity } = answer;
-    if (said === "listed") counts.listed++;
-    if (said === "listed" && !isHit) counts.gone++;
-    if (said === "absent" && isHit) {
+    if (word === "listed") counts.listed++;
+    if (word === "listed" && !isHit) counts.gone++;
+    if (word === "absent" && isHit) {
       counts.missing++;
       counts.missingWeight += 1 / propensity;
     }
-    if (said !== "absent" && isHit) counts.covered += 1 / propensity;
+    if (word !== "absent" && isHit) counts.covered += 1 / propensity;
     if (counts.covered > MAX_ANSWERS || counts.listed > MAX_ANSWERS) halve(counts);
-    const verdict = said === "absent" ? missingVerdict(counts) : goneVerdict(counts);
-    const isContradiction = said === "absent" ? isHit : said === "listed" && !isHit;
+    const verdict = word === "absent" ? missingVerdict(counts) : goneVerdict(counts);
+    const isContradiction = word === "absent" ? isHit : word === "listed" && !isHit;
     if (!isContradiction || verdict === undefined) return;
     counts.stale = { ...verdict, since: answer.time, example: keyOf(answer.surt) };
     this.#onStale?.(archive, counts.stale);

@@ -33,7 +33,7 @@ export interface KeptLearner {
 const CHECK_EVERY_MS = 10_000;
 const MAX_UNSAVED_MS = 300_000;
 /** State is saved when this fraction of the answers is new. */
-const GROWN = 0.1;
+const SAVE_GROWTH = 0.1;
 
 /**
  * Creates a learner with its saved state and the answers in old logs.
@@ -50,7 +50,7 @@ export async function openLearner(
   const { file, logs = [], isSaving = true, onFault } = options;
   const learner = new Learner(archives, options);
   if (file !== undefined && existsSync(file)) await restore(learner, file, onFault);
-  for (const log of logs) await takeLog(learner, log, options);
+  for (const log of logs) await readLog(learner, log, options);
   if (file === undefined || !isSaving) return { learner, close: () => Promise.resolve() };
   let [saved, savedAt] = [learner.observations, Date.now()];
   const write = async (): Promise<void> => {
@@ -66,7 +66,7 @@ export async function openLearner(
   };
   let saving = Promise.resolve();
   const timer = setInterval(() => {
-    const isMore = learner.observations >= saved * (1 + GROWN);
+    const isMore = learner.observations >= saved * (1 + SAVE_GROWTH);
     if (isMore || Date.now() - savedAt >= MAX_UNSAVED_MS) saving = saving.then(write);
   }, CHECK_EVERY_MS).unref();
   return {
@@ -93,7 +93,7 @@ async function restore(
 }
 
 /** Learns from the log of an aggregator in which every archive was queried, unless it was read before. */
-async function takeLog(learner: Learner, path: string, options: LearnOptions): Promise<void> {
+async function readLog(learner: Learner, path: string, options: LearnOptions): Promise<void> {
   const stamp = await stampIfThere(path);
   const start = `log ${path} `;
   const name = `${start}${stamp?.size ?? 0} ${stamp?.mtimeMs ?? 0}`;

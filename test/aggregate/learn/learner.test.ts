@@ -49,14 +49,14 @@ describe("Learner", () => {
     expect(learner.chanceOf(0)).toBeGreaterThan(0.8);
     expect(learner.chanceOf(1)).toBeLessThan(0.02);
     expect(learner.explain(1)).toMatch(/^0 of 30 lookups under org,example\)\/news found/);
-    expect(learner.explain(2)).toBe("nothing is known of it yet");
+    expect(learner.explain(2)).toBe("no history yet");
   });
 
   it("knows what an archive answered for the same original", () => {
     const learner = learnerOf();
     learner.observe({ archive: "a", surt: "org,example)/a?b=1", mementos: 1 });
     learner.look("org,example)/a?b=1");
-    expect(learner.explain(0)).toBe("it had this original when last asked");
+    expect(learner.explain(0)).toBe("it had this original when last queried");
     const [held] = chances(learner, "org,example)/a?b=1");
     const [other] = chances(learner, "org,example)/a?b=2");
     expect(held).toBeGreaterThan(other);
@@ -208,7 +208,7 @@ describe("Learner", () => {
     expect(learner.chanceOf(1)).toBeGreaterThan(0.2);
     learner.look("com,sapo)/desporto/1");
     expect(learner.chanceOf(1)).toBeLessThan(0.01);
-    const nothing = "nothing is known of it but what the list of archives says";
+    const nothing = "no history yet; based on the archive list only";
     expect(reasonOf(learner, "pt,example)/a", 2)).toBe(nothing);
     expect(reasonOf(learner, "com,example)/a", 2)).toBe(nothing);
     for (let i = 0; i < 3; i++) {
