@@ -219,6 +219,8 @@ function arrived(
     };
     const timer = setTimeout(end, waitMs);
     signal?.addEventListener("abort", end);
+    // It may have been aborted while archives were queried.
+    if (signal?.aborted === true) end();
     Promise.all(pending).then(end, reject);
   });
 }
