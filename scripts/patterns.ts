@@ -82,15 +82,20 @@ function slowText({ source, flags }: Pattern): string | undefined {
   sandbox["pattern"] = new RegExp(source, flags.replaceAll(/[gy]/g, ""));
   for (const text of hostileTexts(source)) {
     sandbox["text"] = text;
-    const before = process.cpuUsage();
-    try {
-      test.runInContext(sandbox, { timeout: 2000 });
-    } catch {
-      return text;
-    }
-    if (process.cpuUsage(before).user > MAX_MS * 1000) return text;
+    // Garbage collection takes processor time, too, but not three times in a row.
+    if ([1, 2, 3].every(() => isSlow())) return text;
   }
   return undefined;
+}
+
+function isSlow(): boolean {
+  const before = process.cpuUsage();
+  try {
+    test.runInContext(sandbox, { timeout: 2000 });
+  } catch {
+    return true;
+  }
+  return process.cpuUsage(before).user > MAX_MS * 1000;
 }
 
 const paths = ["src", "page"].flatMap((folder) =>
