@@ -77,7 +77,7 @@ function rejectUnreadable(text: string, requested: InputFormat, source: string):
   if (requested === "zipnum" || requested === "wacz" || requested === "parquet") {
     throw new MementoMapError(
       "MM_BAD_INPUT",
-      `${requested} files can only be read by path, in Node`,
+      `files of the format ${requested} can only be read by path, in Node`,
     );
   }
   if (requested === "auto" && MAP_HEADER.test(text)) throw mapInstead(source);

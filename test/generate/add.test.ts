@@ -132,7 +132,7 @@ describe("generate --add", () => {
     const result = await generate(folder, "@m.ukvs");
     expect(result).toMatchObject({ code: 2, stdout: "" });
     expect(result.stderr).toMatch(
-      /this is a map, not an index; generate --add MAP adds .*\[MM_BAD_INPUT\]/,
+      /this is a map, not an index; use generate --add MAP .*\[MM_BAD_INPUT\]/,
     );
   });
 });

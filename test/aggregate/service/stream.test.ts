@@ -101,7 +101,7 @@ describe("a browser", () => {
     const { url } = await aggregating([fine]);
     for (const typed of ["the web", "javascript:alert(1)", "http://", "mailto:a@b"]) {
       const page = await fetch(`${url}/?url=${encodeURIComponent(typed)}`, { headers: browser });
-      expect(await page.text()).toContain("This is no address.");
+      expect(await page.text()).toContain("Not a valid address.");
     }
     expect(fine.requests).toEqual([]);
   });

@@ -168,7 +168,7 @@ describe("the truth", () => {
 
   it.each([
     ["small.ukvs", /small\.ukvs:2: the key "com,a\)\/\*" is a wildcard: .* map before compaction/],
-    ["prose.txt", /cannot read "This is prose\."/],
+    ["prose.txt", /unknown format: "This is prose\."/],
     ["page.html", /prose|html/i],
     ["empty.txt", /holds nothing|empty|no record/],
     ["memgator.log", /not all holdings/],
