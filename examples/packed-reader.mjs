@@ -1,5 +1,5 @@
 // A reader of packed maps, as docs/packed.md specifies them, for browsers, extensions and Node.js.
-// openPacked(bytes).lookup("com,example)/a/b") tells whether a key is present, and which name matched.
+// openPacked(bytes).lookup("com,example)/a/b"): whether a key is present, and the matching name.
 // Maps with queries expect "com,example)/a?b=c".
 
 const [HOME, ALL, QUERY, ANY_QUERY, VOIDS] = [1, 2, 4, 8, 16]; // the flags of a descriptor
@@ -45,7 +45,7 @@ function find(ribbons, [low, high], fingerprintBits) {
   return isOther ? undefined : Math.floor((value >>> 0) / unit);
 }
 
-/** Opens a packed map, an ArrayBuffer or Uint8Array, after the checks of section 9. @throws {Error} */
+/** Opens a packed map (ArrayBuffer or Uint8Array) after the checks of section 9. @throws {Error} */
 export function openPacked(file) {
   const bytes = new Uint8Array(file); // a copy of a view: its words are aligned
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);

@@ -19,8 +19,7 @@ import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
  *
  * It differs where MemGator's output would be invalid: JSON is escaped, and `<`, `>` and control characters in link
  * targets are percent-encoded. A page of a TimeMap states the period it covers and links to the others: in
- * link-format
- * to all of them, in JSON and CDXJ to its neighbours in `pages`.
+ * link-format to all of them, in JSON and CDXJ to its neighbours in `pages`.
  *
  * The caller owns each block. Holds one block.
  *
@@ -38,8 +37,7 @@ import { formatDatetime, formatHttpDate, formatRfc3339 } from "./datetime.ts";
  * }
  * ```
  * ```
- * 20180101000000 {"uri": "http://x.example/1", "rel": "first last memento", "datetime": "Mon, 01 Jan 2018
- * 00:00:00 GMT"}
+ * 20180101000000 {"uri": "http://x.example/1", "rel": "first last memento", "datetime": "Mon, 01 Jan 2018 00:00:00 GMT"}
  * ```
  */
 export function* writeTimeMap(

@@ -101,7 +101,8 @@ describe.skipIf(CHROMIUM === undefined)("explore, compare and dropped maps", () 
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await isAt(page, /prefix=com%2Cexample%29%2F$/);
-    // The keys go on where they led to.
+    // The new part is loaded after the address has changed; the focus is then on its first tile.
+    await page.waitForSelector("code ::-p-text(com,example\\)/)");
     await until(page, "document.activeElement?.matches('.tile') === true");
     await page.keyboard.press("Backspace");
     await isAt(page, /prefix=com%2Cexample%2C$/);
