@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { ioError, MementoMapError, systemCode } from "../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, systemCode } from "../errors.ts";
 import { type Compressor, compressorFor } from "./compress.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { removeFolderNow, sweepOnce, temporaryPath } from "./scratch.ts";
@@ -288,18 +288,16 @@ export async function withOutputFolder<T>(
   });
   try {
     const result = await use(temporary);
-    try {
-      // Entries must be on disk before the folder gets its name.
-      await syncFolder(temporary);
-      await rename(temporary, target);
-      await syncFolder(dirname(target));
-    } catch (error) {
-      throw ioError(error, path);
-    }
+    // Entries must be on disk before the folder gets its name.
+    await syncFolder(temporary);
+    await rename(temporary, target);
+    await syncFolder(dirname(target));
     return result;
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
-    throw error;
+    throw isMementoMapError(error) || systemCode(error) === undefined
+      ? error
+      : ioError(error, path);
   } finally {
     release?.();
   }

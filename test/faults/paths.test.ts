@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32")("where nothing can be written", ()
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it.each(WRITING.filter((line) => !/split|--state/.test(line)))(
+  it.each(WRITING.filter((line) => !/split|page|--state/.test(line)))(
     "the output is a folder: %s",
     async (line) => {
       const folder = scratchDir();
