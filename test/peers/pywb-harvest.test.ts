@@ -74,10 +74,10 @@ describe.skipIf(wayback === undefined)("harvest of pywb", () => {
     const words = ["--url", "example.com", "--interval", "0", "-o", join(folder, "none.cdxj")];
     const misspelt = await runCli(["harvest", `${url}/wbe/cdx`, ...words]);
     expect(misspelt.code).toBe(2);
-    expect(misspelt.stderr).toMatch(/check the name of the collection/);
+    expect(misspelt.stderr).toMatch(/check the collection/);
     const page = await runCli(["harvest", `${url}/web/`, ...words]);
     expect(page.code).toBe(2);
     expect(page.stderr).toContain(`HTML`);
-    expect(page.stderr).toContain(`here perhaps ${url}/web/cdx`);
+    expect(page.stderr).toContain(`perhaps ${url}/web/cdx`);
   });
 });
