@@ -14,7 +14,8 @@ interface Line {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+// A byte order mark that begins a key belongs to it.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Converts a map written by the authors' tool: keys in canonical spelling, rows sorted by them. Mostly
