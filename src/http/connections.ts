@@ -102,7 +102,7 @@ export class Connections {
   ): { readonly proxy: Proxy | undefined } {
     // Trust may be revoked while a connection stays open.
     if (WERE_PRIVATE.get(origin) === true && !this.#options.mayBePrivate(origin)) {
-      throw privateAddressRefusal(origin, origin);
+      throw privateAddressRefusal(origin, bareHost(new URL(origin).hostname));
     }
     const { proxies } = this.#options;
     const isPlain = proxies !== undefined && origin.startsWith("http:");
