@@ -37,8 +37,7 @@ const CONNECTION_LIFE_MS = 600_000;
 
 /**
  * Whether trusted origins were private when this process first connected to them. Public ones must stay public
- * for all
- * clients: otherwise DNS rebinding could point their names at servers of this network.
+ * for all clients: otherwise DNS rebinding could point their names at servers of this network.
  */
 const WERE_PRIVATE = new Map<string, boolean>();
 

@@ -15,10 +15,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Converts a key of the authors' tool (oduwsdl/MementoMap) to the spelling of this tool. The authors' tool copies
- * keys
- * from an index unchanged: `com,cnn)` is a home page, and neither non-ASCII characters nor a `*` within a label
- * or segment
- * are escaped. The rest of lookup, merging and packing is unaware of this.
+ * keys from an index unchanged: `com,cnn)` is a home page, and neither non-ASCII characters nor a `*` within a
+ * label or segment are escaped. The rest of lookup, merging and packing is unaware of this.
  */
 export function ownSpelling(key: string, { queries = false }: KeyOptions = {}): string {
   if (!FOREIGN.test(key)) return key;
